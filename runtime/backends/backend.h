@@ -24,12 +24,12 @@ class Context;
 
 /// Variations of a run that must not change its results.
 struct Circumstances {
-    /// Number of launches in a row with the same scratch memory. Results are those of the last launch.
+    /// Number of launches in a row with the same scratch memory. The results of the last launch are returned.
     int launches = 1;
-    int shifted_elements = 0;  ///< distance of each column from an aligned address, in elements
-    /// Byte that fills scratch memory, except where kernels need zeros.
+    int shifted_elements = 0;  ///< distance of each column's begin from an aligned address, in elements
+    /// Byte that fills scratch memory, except where kernels need zeros; without it the memory is not filled.
     std::optional<std::uint8_t> scratch_poison = {};
-    std::uint64_t round = 0;  ///< simt: selects another order of threads and blocks
+    std::uint64_t round = 0;  ///< simt: each value gives another order of threads and blocks
 };
 
 /// Options for making a back end.
@@ -43,15 +43,16 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// "cuda", "cpu", "simt", "reference", "thrust"
+    /// Returns the name in the table of back ends: "cuda", "cpu", "simt", "reference" or "thrust".
     [[nodiscard]] virtual std::string_view name() const = 0;
-    /// The GPU, schedule or threads used, as in "NVIDIA H200, compute capability 9.0".
+    /// Describes the GPU, schedule or threads that runs use: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
-    /// True if it runs the text that a stage emits. Other back ends have no stages and take no plan.
+    /// True if this back end runs the text that a stage emits. Other back ends have no stages and take no
+    /// plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
     /// The dialect of this back end's stages: CUDA's, or the native dialect of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
-    /// True if this machine has no compiler, so that the back end interprets operators and compiles no text.
+    /// True if this machine has no compiler. The back end then interprets operators and compiles no text.
     [[nodiscard]] virtual bool interprets() const { return false; }
     /// A remark for users on how the back end runs on this machine: a sentence without its final dot, or
     /// empty.
@@ -60,7 +61,7 @@ public:
     [[nodiscard]] virtual bool has_schedules() const { return false; }
     /// The properties of the target on which emitted texts may rely.
     [[nodiscard]] virtual Target target() const { return {}; }
-    /// The GPU of this back end, if any.
+    /// The GPU of this back end; nothing if it uses no GPU.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
     /// The device under which tuning records are stored; nothing if the back end cannot be timed.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
@@ -70,8 +71,8 @@ public:
     /// The programs compiled for the GPU; null without a GPU.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload. `plan` is required if runs_stages(). `times`, if not null, receives the times of the
-    /// run's parts.
+    /// Runs a workload. `plan` must not be null if runs_stages() is true. `times`, if not null, receives the
+    /// times of the run's parts.
     ///
     /// Throws InputError if check_workload() refuses the workload or an element reads past the end of a
     /// checked table; DeviceError if the device or a compiler fails; simt::SimtError if simt finds a fault in
@@ -80,11 +81,11 @@ public:
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
     /// Returns an object that times plans of this back end, for bench, tune and regress. A back end that can
-    /// be timed has an identity(). Throws DeviceError with the reason if it cannot be timed.
+    /// be timed has an identity(). Throws DeviceError with the reason if this back end cannot be timed.
     [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:
-    /// Does the work of run(), which sets RunTimes::seconds.
+    /// Does the work of run(), except that run() itself sets RunTimes::seconds.
     [[nodiscard]] virtual Results run_workload(const Workload& workload, const PlanText* plan,
                                                const Circumstances& circumstances, RunTimes& times) = 0;
 };
@@ -95,7 +96,7 @@ struct BackendEntry {
     std::string summary;               ///< one line: what runs, and where
     bool takes_device = false;         ///< accepts BackendOptions::device
     bool takes_schedule_seed = false;  ///< accepts BackendOptions::schedule_seed
-    /// Throws DeviceError if the back end cannot run on this machine.
+    /// Makes the back end. Throws DeviceError if the back end cannot run on this machine.
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
@@ -109,8 +110,8 @@ struct BackendEntry {
 void add_backend(BackendEntry entry);
 
 /// Returns the back end for the name "auto". The first rule that fits counts: simt if a schedule seed is
-/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage`, because a CUDA stage is
-/// requested; else cpu.
+/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage` is true, because a CUDA
+/// stage is requested; else cpu.
 [[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
                                                  bool runs_cuda_stage = false);
 

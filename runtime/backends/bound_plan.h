@@ -24,16 +24,16 @@ private:
 
     static constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
-    /// An argument of kernels. Places are byte offsets in the bytes of all arguments.
+    /// One kernel argument. Every place is a byte offset in the bytes of all arguments.
     struct Slot {
         std::string name;  ///< name of the kernel parameter
         std::size_t begin = 0;
         std::size_t size = 0;
         std::vector<std::size_t> pointers = {};  ///< places of the addresses
     };
-    /// An operator's parameter in struct Inputs.
+    /// The place of one of the operator's parameters in the kernels' struct Inputs.
     struct Input {
-        std::size_t length_at = kNowhere;  ///< place of the length of a checked table
+        std::size_t length_at = kNowhere;  ///< place of a checked table's length
         bool is_row = false;
     };
     enum Fixed : std::uint8_t { inputs, segments, results };
@@ -48,12 +48,12 @@ private:
     void end_struct_with_pointers();
     [[nodiscard]] const Slot& slot(std::string_view name) const;
 
-    std::vector<Slot> slots_;       ///< the slots of Fixed come first
-    std::vector<std::byte> bytes_;  ///< sizes and addresses are 0
+    std::vector<Slot> slots_;       ///< the first slots are those of the enum Fixed, in its order
+    std::vector<std::byte> bytes_;  ///< the bytes of all arguments, with 0 for every size and address
     std::vector<Input> inputs_;
     std::vector<std::size_t> scratch_at_;  ///< the place of the address of each scratch buffer
     int index_bits_;
-    /// Places of sizes; kNowhere if no kernel takes one.
+    /// Places of the sizes that kernels take; kNowhere for a size that no kernel takes.
     std::size_t uniform_length_at_ = kNowhere, num_items_at_ = kNowhere, num_segments_at_ = kNowhere,
                 num_features_at_ = kNowhere;
 };
@@ -64,7 +64,8 @@ private:
 /// must be valid on the device that runs the kernels.
 class BoundPlan {
 public:
-    /// Throws InternalError if a size is impossible.
+    /// Throws SpecError if a size is impossible, InternalError if `sizes` and `emitted` have indices of
+    /// different widths.
     BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
         : BoundPlan(std::make_shared<const BoundLayout>(op, emitted), emitted, sizes, num_multiprocessors)
     {}
@@ -74,16 +75,17 @@ public:
     BoundPlan(BoundPlan&&) noexcept = default;
     BoundPlan& operator=(BoundPlan&&) noexcept = default;
 
-    /// Scratch buffers; bind_scratch() takes an index in this list.
+    /// The scratch buffers. bind_scratch() takes an index into this list.
     [[nodiscard]] const std::vector<ScratchBuffer>& scratch() const { return plan_.scratch; }
     [[nodiscard]] const std::vector<KernelLaunch>& launches() const { return plan_.launches; }
 
-    /// Binds the array of a parameter. `length` counts numbers; only kernels that check a table read it.
+    /// Binds the array of a parameter. `length` is the array's number of values; only kernels that check a
+    /// table read it.
     void bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length);
-    /// Binds an array with one `unsigned` per parameter. The word of a checked table must be 0 before a
-    /// launch. A launch that reads past the table's end sets it to 1.
+    /// Binds an array with one `unsigned` for each parameter. The word of a checked table must be 0 before a
+    /// launch. A launch that reads past the table's end sets this word to 1.
     void bind_outside(std::uint64_t address);
-    /// Fills the kernels' struct Segments. `addresses` follow the order of segment_arrays(), then of
+    /// Fills the kernels' struct Segments with the addresses of segment_arrays(), then those of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)
     {
@@ -115,7 +117,7 @@ private:
     {
         std::memcpy(bytes_.data() + place, &value, sizeof value);
     }
-    /// Writes a size, if a kernel takes it.
+    /// Writes the size `value` at `place`. Does nothing if `place` is kNowhere.
     void put_index(std::size_t place, std::int64_t value);
 
     std::shared_ptr<const BoundLayout> layout_;

@@ -9,7 +9,7 @@ namespace cuda {
 struct DeviceInfo;
 }
 
-/// Properties that identify a kind of GPU or host. Two boards of one model are equal.
+/// Properties that identify a kind of GPU or host. Two boards of the same model have equal identities.
 struct DeviceIdentity {
     std::string name;            ///< a MIG slice has its own name; the sizes below are then the slice's
     int compute_capability = 0;  ///< 90; 0 for a host

@@ -23,10 +23,10 @@ namespace segfold {
 namespace {
 
 constexpr int kHostCeilingRepeats = 9;
-// Bytes of memory on which the read ceiling is measured; four times the cache if this is more.
+// The read ceiling is measured on this many bytes, or on four times the last-level cache if that is more.
 constexpr std::int64_t kMostRead = std::int64_t{1} << 28;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kFewestRead = 4096;  // words per thread
+constexpr std::int64_t kFewestRead = 4096;  // a thread reads at least this many words
 
 /// Memory for measuring the read rate. The words are added up, so the compiler cannot drop the reads.
 class ReadBuffer {
@@ -245,7 +245,7 @@ public:
                 try {
                     (void)plans_.compile(plans[static_cast<std::size_t>(i)]);
                 } catch (const Error&) {
-                    // prepare() reports the error
+                    // prepare() reports the error.
                 }
         });
     }

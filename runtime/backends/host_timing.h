@@ -12,11 +12,12 @@ namespace segfold {
 struct HostPlans {
     /// The compiler, as in "g++ 12.2.0"; "none" if nothing is compiled.
     std::string compiler = "none";
-    /// Compiles a plan on its first call and returns the seconds that the compilation took. Empty if nothing
-    /// is compiled. Several threads may call it.
+    /// Compiles a plan on its first call and returns the seconds that the compilation took. Several threads
+    /// may call it. The function is empty if nothing is compiled.
     std::function<double(const PlanText& plan)> compile = {};
-    /// Binds a plan to the arrays of a workload and to result arrays: one per field, with room for every
-    /// segment. All arguments must outlive the returned launch. The launch returns when the fold is done.
+    /// Binds a plan to the arrays of a workload and to result arrays, and returns the launch. There is one
+    /// result array per field, with room for every segment. All arguments must outlive the launch. The launch
+    /// returns when the fold is done.
     std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
 };
 
@@ -30,7 +31,7 @@ struct HostWorkload {
     const Workload& workload;
     Results& results;
 };
-/// Throws InternalError if another timing has placed the workload.
+/// Returns the arrays and results. Throws InternalError if another back end's timing has placed the workload.
 [[nodiscard]] HostWorkload host_workload_of(PlacedWorkload& placed);
 
 /// Returns the bytes of the processor's last-level cache: $SEGFOLD_LAST_CACHE_BYTES, else the system's value,

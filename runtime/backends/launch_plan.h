@@ -14,7 +14,7 @@ namespace segfold {
 struct ScratchBuffer {
     std::string name;
     std::int64_t bytes;
-    bool zero;        ///< true: must be zero before the first launch
+    bool zero;        ///< true if the buffer must be zero before the first launch
     int result = -1;  ///< see EmittedScratch::result
 };
 
@@ -38,9 +38,9 @@ constexpr int kReproducibleMultiprocessors = 128;
 /// The sizes of a workload that launches and kernels depend on.
 struct SegmentSizes {
     std::int64_t num_elements = 0;
-    std::int64_t num_segments = 0;    ///< unused if the kernels find the segments
-    std::int64_t num_items = 0;       ///< num_items() for ranges; num_elements for other forms
-    std::int64_t uniform_length = 0;  ///< for form uniform only
+    std::int64_t num_segments = 0;  ///< unused if the kernels find the segments
+    std::int64_t num_items = 0;  ///< sum of the segments' lengths; differs from num_elements only for ranges
+    std::int64_t uniform_length = 0;  ///< length of each segment; for form uniform only
     int index_bits = 32;
     std::int64_t num_features = 1;  ///< length of a row
 
@@ -58,34 +58,40 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
 /// Returns the arrays that kernels read through the pointers of their struct Segments, in the struct's order.
 /// The result borrows arrays of `segments`, which must outlive it.
 ///
-/// Form offsets: offsets [num_segments + 1]. Form ranges: begins [num_segments], then running sums of the
-/// lengths [num_segments + 1]. Form flags: flags [num_elements]. Form keys: keys [num_elements]. Form groups:
-/// numbers [num_elements]. Forms whole and uniform: none.
+///   form offsets            offsets [num_segments + 1]
+///   form ranges             begins [num_segments], then running sums of the lengths [num_segments + 1]
+///   form flags              flags [num_elements]
+///   form keys               keys [num_elements]
+///   form groups             numbers [num_elements]
+///   forms whole, uniform    none
 std::vector<NamedArray> segment_arrays(const Segments& segments);
-/// Returns the same for `form`, another form in which `segments` hold their arrays too (Emitted::form).
+/// Returns the same for `form`, which may be another form than that of `segments` if they hold its arrays too
+/// (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
-/// Returns the poisoned arrays that kernels which find the segments write. In struct Segments they follow
-/// segment_arrays().
+/// Returns the arrays that kernels write through the pointers of their struct Segments. They follow
+/// segment_arrays() there, and are filled with a poison byte, except `outside`.
 ///
-/// Form keys: found_keys [num_elements]. Forms flags and keys: num_found [1]. Form groups: outside [1], which
-/// is 0. Other forms: none.
+///   form keys      found_keys [num_elements], then num_found [1]
+///   form flags     num_found [1]
+///   form groups    outside [1], which is 0 until a kernel reads a number beyond the groups
+///   other forms    none
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
 
 /// Shortens results to the number of segments that a kernel has found, and adds the keys. `found` holds
 /// found_arrays() after the launch.
 ///
-/// The last `num_outputs` results have one value per element and keep their length. If no kernel has written
-/// num_found and `may_be_other_form` is true, the number of segments is the host's. Throws InternalError if
-/// the number of segments is impossible.
+/// The last `num_outputs` results have one value per element and keep their length. If `may_be_other_form` is
+/// true and no kernel has written num_found, the number of segments is that of `segments`. Throws
+/// InternalError if the number of segments is impossible.
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
                 std::size_t num_outputs, bool may_be_other_form = false);
 
 /// Returns the bytes of a struct that holds these addresses as pointers.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// Throws InputError naming the tables whose word is not 0. `words` is the array of BoundPlan::bind_outside()
-/// after a launch.
+/// Throws InputError if a word is not 0, naming the tables of these words. `words` is the array of
+/// BoundPlan::bind_outside() after a launch.
 void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
 
 }  // namespace segfold

@@ -23,7 +23,7 @@ Buffer upload_array(const std::string& name, const Array& array, std::size_t ski
     return buffer;
 }
 
-/// Buffers, and for each the address of its array.
+/// Buffers, and the address of the array in each buffer.
 struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -41,15 +41,15 @@ struct Buffers {
     }
 };
 
-/// Copies the array again into a buffer of upload_array().
+/// Copies the array again into a buffer that upload_array() has made.
 void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
 {
     if (array.bytes() != 0)
         std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
 }
 
-/// Returns the name of a parameter or result for messages; "the input 'scale'" if both a parameter and a
-/// result are called scale.
+/// Returns the name of a parameter or result for messages: "the input 'scale'" if both a parameter and a
+/// result are called scale, else the name alone.
 std::string buffer_name(const Operator& op, const std::string& name, std::string_view kind)
 {
     const auto returned = returned_fields(op);
@@ -83,8 +83,8 @@ Program compile(const Emitted& emitted, CompileOptions options)
     return Program::compile(emitted.source, kernels, options);
 }
 
-/// Throws if a workload's buffers do not fit memory. If accesses are checked, each word of four bytes also
-/// needs 32 bytes of bookkeeping.
+/// Throws InputError if a workload's buffers do not fit memory. If accesses are checked, each word of four
+/// bytes also needs 32 bytes of bookkeeping.
 void require_room(const Workload& workload, const Emitted& emitted,
                   std::span<const ScratchBuffer> all_scratch, bool is_checked)
 {
@@ -123,7 +123,8 @@ std::string segment_text(const Segments& segments, std::int64_t segment)
                        : " (elements " + std::to_string(begin) + " to " + std::to_string(end - 1) + ")");
 }
 
-/// Throws SimtError if no thread has stored a segment's result, or the output of an element in a segment.
+/// Throws SimtError if no thread has stored the result of a segment, or the output of an element that lies in
+/// a segment.
 void require_stored(const Workload& workload, const Emitted& emitted, std::span<const Buffer> outputs,
                     const Results& results)
 {

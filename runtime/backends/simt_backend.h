@@ -15,9 +15,9 @@ namespace segfold::simt {
 ///
 /// The plan stays loaded for `num_launches` launches. Columns, tables and offsets begin `shifted_elements`
 /// elements after a 256-byte boundary, like parts of larger arrays. The byte `scratch_poison` fills scratch
-/// memory once, except where kernels need zeros. `earlier`, if not null, gives the segments of all launches
-/// but the last; form and lengths of its arrays are the workload's. `times`, if not null, receives the times
-/// of compiling and launching.
+/// memory once, except where kernels need zeros. All launches but the last take their segments from `earlier`
+/// if it is not null; its arrays must have the same form and lengths as the workload's. `times`, if not null,
+/// receives the times of compiling and launching.
 ///
 /// Throws SimtError for a fault of a kernel, InputError for a read outside of a checked table, DeviceError if
 /// the text does not compile.

@@ -81,7 +81,7 @@ constexpr Type type_of_element()
     }
 }
 
-/// The memory that holds an array.
+/// The memory that holds an array: the host's, or a GPU's.
 enum class Place : std::uint8_t { host, device };
 
 struct MutableArrayView;
@@ -90,7 +90,7 @@ struct MutableArrayView;
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
-    std::int64_t length = 0;  ///< number of elements; for rows, of their numbers
+    std::int64_t length = 0;  ///< number of elements; if they are rows, number of numbers in all rows
     Place place = Place::host;
     std::int64_t num_features = 1;  ///< numbers in a row; 1 without rows
 

@@ -24,7 +24,7 @@ void for_parts(const Array& array, const Work& work)
     });
 }
 
-/// The least and the greatest of `count` values; there must be at least one.
+/// Returns the least and the greatest of `count` values; `count` must be at least 1.
 template <class T>
 std::pair<T, T> ends_of(const T* values, std::int64_t count)
 {
@@ -170,7 +170,7 @@ bool has_strays(const Array& array, Strays strays)
     return found;
 }
 
-/// True for a column or a table that no state depends on: `map` or `scan` alone reads it.
+/// True if no state depends on a column or table, because only `map` or `scan` reads it.
 bool is_of_outputs_alone(const Operator& op, const Parameter& parameter)
 {
     const bool is_read =

@@ -16,8 +16,8 @@ namespace segfold {
 class GroupOrder {
 public:
     /// Sorts elements by group. `groups` has an integer for each element: the group's number, from 0 to
-    /// `num_groups` - 1; a negative number means no group. Without `num_groups` there are as many groups as
-    /// the largest number plus one.
+    /// `num_groups` - 1; a negative number means that the element has no group. Without `num_groups` the
+    /// number of groups is the largest number plus one.
     ///
     /// Takes one pass over `groups`, and for each core one pass over the counts of the groups. Without
     /// `num_groups` it takes another pass over `groups`. Throws InputError that names the first number that
@@ -27,19 +27,19 @@ public:
     /// One segment for each group, in ascending order: offsets, or ranges if some elements have no group.
     [[nodiscard]] const Segments& segments() const { return segments_; }
     [[nodiscard]] Segments take_segments() { return std::move(segments_); }
-    /// False if the elements stand in the order of groups already.
+    /// False if the elements already stand in the order of groups.
     [[nodiscard]] bool moves() const { return moves_; }
-    /// Returns the entries of `array` in the order of groups: numbers, or rows of its row_length(). Throws
-    /// InternalError unless each element has one entry.
+    /// Returns the entries of `array` in the order of groups. An entry is a number, or a row of row_length()
+    /// numbers. Throws InternalError if the array does not have one entry for each element.
     [[nodiscard]] Array sorted(const Array& array) const { return moved(array, true); }
-    /// Returns the entries of `array`, which are in the order of groups, in the original order.
+    /// Returns the entries of `array`, which must be in the order of groups, in the original order.
     [[nodiscard]] Array unsorted(const Array& array) const { return moved(array, false); }
     /// Returns the original position of each sorted element: i64.
     [[nodiscard]] Array places() const;
 
 private:
     friend struct KeyGroups;
-    /// Groups integer keys from `least` to `least + num_groups - 1`; each integer is a group.
+    /// Groups integer keys from `least` to `least + num_groups - 1`. Each integer of this range is a group.
     GroupOrder(const Array& keys, std::uint64_t least, std::int64_t num_groups);
     template <class Number>
     void count(std::span<const Number> numbers, std::int64_t num_groups, std::optional<std::uint64_t> least);
@@ -52,30 +52,31 @@ private:
     std::int64_t num_slots_ = 0;  ///< number of groups + 1; slot 0 is for the elements of no group
     std::int64_t num_shares_ = 0;
     Array slots_;   ///< slot of each element: u16, i32 or i64
-    Array begins_;  ///< for each share and slot, place of the share's first element in it: i32, or i64
+    Array begins_;  ///< [num_shares, num_slots]: sorted place of the share's first element in the slot; i32
+                    ///< or i64
     Segments segments_;
     bool moves_ = false;
 };
 
-/// Makes segments of form groups: elements are not moved, and each has the number of its group.
+/// Makes segments of form groups: elements stay in place, and the segments hold each element's group number.
 ///
 /// Takes one pass over `numbers`. Throws InputError as GroupOrder() does.
 [[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
 
-/// The first group without elements, for segments of form groups; none if every group has elements.
+/// Returns the first group without elements, for segments of form groups; none if every group has elements.
 [[nodiscard]] std::optional<std::int64_t> first_empty_group(const Segments& segments);
 
 /// Numbers of the distinct keys of elements.
 struct NumberedKeys {
     Array numbers;  ///< the number of each element's key: i32, or i64 if i32 does not suffice
-    Array firsts;   ///< first element with the key of each number: of the same type
+    Array firsts;   ///< first element that has the key of each number; the type of `numbers`
 };
 
-/// Numbers the distinct keys of elements. Keys are equal if their bits are. With several columns, a key is a
-/// row of their values, and the first column counts most.
+/// Numbers the distinct keys of elements. Keys are equal if their bits are equal. With several columns, a key
+/// is a row of their values, and the first column counts most in the order of keys.
 ///
-/// Takes one pass over each column, which looks keys up in a table, and one over the numbers. Throws
-/// InternalError for no columns, and for columns that differ in length.
+/// Takes one pass over each column, which looks keys up in a table, and one pass over the numbers. Throws
+/// InternalError if there are no columns, or if columns differ in length.
 [[nodiscard]] NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order);
 
 /// Elements grouped by the distinct keys of one column.
@@ -83,8 +84,9 @@ struct KeyGroups {
     GroupOrder order;
     Array keys;  ///< key of each group
 
-    /// In ascending order, groups integers by their distance from the least one if their range is not larger
-    /// than their number. Groups other keys by number_keys().
+    /// Groups the elements of `column` by key. In ascending order, integer keys whose range is not larger
+    /// than their number are grouped by their distance from the least key. Other keys are grouped by
+    /// number_keys().
     KeyGroups(const Array& column, KeyOrder order);
 };
 

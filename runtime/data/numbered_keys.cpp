@@ -66,7 +66,7 @@ private:
     }
 
     int shift_ = 0;
-    std::vector<std::int64_t> slots_;  ///< a number, or -1
+    std::vector<std::int64_t> slots_;  ///< the number of the slot's key; -1 if the slot is empty
     std::vector<Bits> keys_;
 };
 
@@ -103,7 +103,7 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
         const auto distance = static_cast<std::uint64_t>(keys[i]) - static_cast<std::uint64_t>(least);
         return static_cast<std::size_t>(std::min<std::uint64_t>(distance, range));
     };
-    // Smaller shares would spend most time on their tables of the range.
+    // Smaller shares would spend most of their time on their tables of the range.
     const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));
     std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
@@ -208,8 +208,8 @@ NumberedKeys number_one(const Array& column, KeyOrder order)
                : number_any<std::int32_t>(column, Type::i32, order);
 }
 
-/// Joins each pair of numbers into one that keeps their order. It fits 64 bits: there are at most 2^31 times
-/// 2^31 pairs, or as many as memory holds.
+/// Joins each pair of numbers into one number that keeps the order of the pairs. This number fits 64 bits,
+/// because there are at most 2^31 times 2^31 pairs, or as many as memory holds.
 Array paired(const Array& high, const Array& low, std::int64_t num_low)
 {
     Array pairs(Type::i64, high.length());

@@ -93,7 +93,7 @@ void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found f
     }
 }
 
-/// Number of elements from `begin` to `end` - 1 that start a segment.
+/// Returns the number of elements from `begin` to `end` - 1 that start a segment.
 template <class Marks>
 std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t end)
 {
@@ -114,7 +114,8 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
 }
 
 /// Finds the starts of all segments of `num_elements` elements, on all usable cores. Calls `make(count,
-/// write)` once; `make` allocates `count` integers and passes their address to `write`.
+/// write)` once. `make` must allocate `count` integers and pass their address to `write`, which stores the
+/// starts there.
 template <class Marks, class Make>
 void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {

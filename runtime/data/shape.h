@@ -12,7 +12,7 @@ namespace segfold {
 /// Returns the sizes of a workload's segments, and the length of its rows.
 [[nodiscard]] Shape shape_of(const Workload& workload);
 
-/// True if a fold of borrowed arrays searches for the longest segment each time: up to 2^21 segments.
+/// True if each fold of borrowed arrays searches for the longest segment. It does for up to 2^21 segments.
 [[nodiscard]] bool is_looked_at(std::int64_t num_segments);
 
 }  // namespace segfold

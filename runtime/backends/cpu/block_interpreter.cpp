@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kShareSteps = std::int64_t{1} << 14;
 
-/// The state of a part of a segment. `is_there`: the part has elements.
+/// The state of a part of a segment. `is_there` is false if the part has no elements and so no state.
 struct OneState {
     std::vector<Slot<double>> fields;
     bool is_there = false;
@@ -82,8 +82,8 @@ private:
     std::vector<std::int64_t> begins_;
 };
 
-/// A part of the merge path. `head` is the state of the segment that began earlier and ends in the share;
-/// `tail` is the state of the segment open at its end.
+/// A part of the merge path. `head` is the state of the segment that begins before the share and ends in it;
+/// `tail` is the state of the segment that continues after the share's end.
 struct Share {
     Cut begin;
     OneState head, tail;
@@ -152,7 +152,8 @@ public:
         return true;
     }
 
-    /// Joins the heads and tails of the shares in order.
+    /// Stores the results of segments that span several shares: combines the tails of the shares before with
+    /// the head of the share in which the segment ends.
     void join(const std::vector<Share>& shares)
     {
         const auto& items = fold_.items;
@@ -182,7 +183,8 @@ private:
         const auto& columns = fold_.bytecode.columns;
         const auto& items = fold_.items;
         for (const auto& run : runs_) {
-            // Items of neighbouring runs are adjacent in the columns, except for ranges.
+            // Except for ranges, items of neighbouring runs are adjacent in the columns, so one load serves
+            // all runs.
             const bool is_first = &run == &runs_.front();
             if (!is_first && !items.is_ranges())
                 break;
@@ -208,7 +210,7 @@ private:
         return true;
     }
 
-    /// Combines neighbours in pairs until each run is one state. The state of run i ends in lane i.
+    /// Combines neighbours in pairs until each run is one state. Lane i then holds the state of run i.
     [[nodiscard]] bool reduce(int lanes)
     {
         int counts[kBlockLanes], pairs[kBlockLanes], places[kBlockLanes];
@@ -246,7 +248,8 @@ private:
         return true;
     }
 
-    /// Stores each run's state as its segment's result, as the share's head, or as the open segment's state.
+    /// Stores each run's state. If the segment goes on, the state becomes `open_`; if the segment ends and
+    /// began before the share, the share's head; else the segment's result.
     void close_runs(const Cut& begin, Share& share)
     {
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -376,7 +379,7 @@ void interpret(const Workload& workload, Results& results)
                 reads_outside = true;
     });
     if (reads_outside) {
-        check_tables(workload);  // throws, naming the first element
+        check_tables(workload);  // throws InputError that names the first such element
         throw InternalError("a table was read outside of its length, and no element reads it there");
     }
     Folder(fold).join(shares);

@@ -4,8 +4,8 @@
 
 namespace segfold::cpu {
 
-/// Folds every segment and stores the results in `results`, which must have room for all. `combine` must be
-/// associative.
+/// Folds every segment and stores the results in `results`, which must have room for all segments. `combine`
+/// must be associative.
 ///
 /// Lifts many elements at a time, then combines neighbours of the same segment in pairs, in order. The pairs
 /// depend only on the segments, so result bits do not depend on the number of threads. Throws InputError for

@@ -110,10 +110,11 @@ public:
 private:
     static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
 
-    /// Folds without a compiler.
+    /// Folds a workload on a machine without a compiler.
     ///
-    /// If combine is not associative, folds from left to right, as the stage for such operators does. The
-    /// reference folds operators with rows or outputs.
+    /// An operator whose combine is not associative is folded from left to right, like the stage for such
+    /// operators. The reference implementation folds operators with rows or outputs. All other operators are
+    /// interpreted on all cores.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && workload.op.outputs.empty())
@@ -166,8 +167,8 @@ private:
         return results;
     }
 
-    /// Runs a GPU's text of a reproducible plan on this processor. The number of blocks is the same as on
-    /// every device, and so is the order of combination.
+    /// Runs the CUDA text of a reproducible plan on this processor. The number of blocks, and so the order of
+    /// combination, is the same as on every GPU.
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)
     {

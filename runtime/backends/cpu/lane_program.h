@@ -8,7 +8,7 @@
 
 namespace segfold::cpu {
 
-/// Number of values that an instruction works on.
+/// Number of lanes: an instruction works on this many values at a time.
 inline constexpr int kBlockLanes = 256;
 
 /// One value per lane, in the representation of Slot<double>.
@@ -18,8 +18,7 @@ union alignas(64) Lanes {
     double real[kBlockLanes];
 };
 
-/// True if lanes store values of the type in `single`. Lanes store f64 in `real`, and all other types in
-/// `bits`.
+/// True if lanes hold values of `type` in `single`. Lanes hold f64 in `real`, and all other types in `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
 /// Copies lane `from` of `source` to lane `to` of `target`.
@@ -37,7 +36,7 @@ void load_lanes(Type type, const void* array, std::int64_t first, int count, Lan
 /// Stores lane i in element elements[i] of the array.
 void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> elements, void* array);
 
-/// Byte code with memory for kBlockLanes lanes of each of its values. For use by one thread at a time.
+/// Byte code with memory for kBlockLanes lanes of each of its values. Only one thread at a time may use it.
 class LaneProgram {
 public:
     /// The program and the tables' memory must outlive this object.
@@ -45,7 +44,7 @@ public:
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
     [[nodiscard]] const Lanes& output(std::size_t field) const { return slots_[program_.outputs[field]]; }
-    /// True if the program reads the input.
+    /// True if the program reads input number `place`.
     [[nodiscard]] bool uses_input(std::size_t place) const;
 
     /// Computes the outputs of the first `count` lanes. Returns false if a lane reads past a table's end.
@@ -55,7 +54,7 @@ private:
     using Loop = void (*)(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count);
 
     struct Step {
-        Loop loop;   ///< null for copy, gather and jumps, which may run for some lanes only
+        Loop loop;   ///< null for copy, gather and jumps, which some lanes may skip
         Loop after;  ///< rounds the values to a 16-bit format; null for other types
     };
 

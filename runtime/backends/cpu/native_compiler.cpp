@@ -23,7 +23,7 @@
 namespace segfold::cpu {
 namespace {
 
-// Part of every key, so a change makes all stored files obsolete.
+// Version of the stored form. It is part of every key, so a change makes all stored files obsolete.
 constexpr int kFormat = 2;
 
 /// Flags under which results have the bits that the text states: no reassociation, no contraction of products
@@ -70,13 +70,13 @@ std::string file_of_text(std::string_view source)
     return (is_named ? std::string(line.substr(kMark.size(), end - kMark.size())) : "text") + ".cpp";
 }
 
-/// The reason why libraries are not stored, until take_library_note() returns it.
+/// Keeps the reason why libraries are not stored until take_library_note() returns it.
 struct Note {
     std::mutex mutex;
     std::optional<std::string> text;
     bool was_noted = false;
 
-    /// Stores the reason unless one was stored before.
+    /// Keeps the reason if no reason was kept before.
     void set(std::string_view reason)
     {
         const std::lock_guard lock(mutex);
@@ -91,7 +91,8 @@ Note& note()
     return kept;
 }
 
-/// Returns the cache's folder; null if there is none, and then every process compiles anew.
+/// Returns the cache's folder; null if there is none. Without a folder every process compiles every text
+/// anew.
 cache::Folder* open_folder()
 {
     static const auto& folder = lasting([]() -> std::unique_ptr<cache::Folder> {
@@ -143,8 +144,8 @@ NativeCompiler::NativeCompiler()
 
 bool NativeCompiler::has_f16_conversions() const
 {
-    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". For clang++ the first version with _Float16
-    // differs between processors.
+    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". clang++ is taken to lack _Float16, because its
+    // first version with this type differs between processors.
     constexpr int kFirstMajor = 12;
     const auto number = version_.rfind(' ');
     if (version_.find("clang") != std::string::npos || number == std::string::npos ||

@@ -58,8 +58,8 @@ const Found& found_compiler()
     return found;
 }
 
-/// Returns a path of an open file, different from all paths returned before. The loader takes equal paths for
-/// the same library, and the system reuses descriptors.
+/// Returns a path of an open file. The path differs from all paths returned before, because the loader takes
+/// equal paths for the same library, and the system reuses descriptors.
 std::string path_of(int file)
 {
     static std::atomic<unsigned> count = 0;

@@ -11,17 +11,17 @@ namespace segfold::cpu {
 /// Results and times of a fold on the host.
 struct SequentialFold {
     Results results;
-    std::vector<double> seconds;  ///< of each timed run
+    std::vector<double> seconds;  ///< seconds of each timed run
 };
 
-/// Folds every segment from left to right in one thread, `repeats` times after an untimed run.
+/// Folds every segment from left to right in one thread: one untimed run, then `repeats` timed runs.
 ///
 ///   segments  form whole, uniform, offsets or ranges; flags and keys need offsets as well
-///   columns   one for each parameter, [num_elements]
+///   columns   one array of num_elements values for each parameter
 ///
 /// Compiles the text of stage thread_per_segment with the system's C++ compiler at -O3. For one segment this
-/// is the loop that a programmer would write. Floating-point operations keep their order. Throws DeviceError
-/// if there is no compiler, InputError if the stage cannot serve the operator.
+/// text is the loop that a programmer would write. Floating-point operations keep their order. Throws
+/// DeviceError if there is no compiler, InputError if the stage cannot serve the operator.
 [[nodiscard]] SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
                                                std::span<const std::byte* const> columns, int repeats);
 

@@ -11,13 +11,13 @@
 
 namespace segfold::cuda {
 
-/// Groups plans into programs, in the given order. The first plan is alone, because it is needed next. The
-/// other plans share programs of at most 8 plans and 48 KiB of text. With fewer plans, programs are smaller,
-/// so that each of `threads` threads has one.
+/// Groups plans into programs, in the given order. The first plan is alone in its program, because it is
+/// needed next. The other plans share programs of at most 8 plans and 48 KiB of text. If there are few plans,
+/// programs are smaller, so that each of `threads` threads has a program to compile.
 [[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
                                                           std::size_t threads);
 
-/// Compiles the plans of the latest add() on background threads.
+/// Compiles plans on background threads. Each add() replaces the plans that still wait.
 class Ahead {
 public:
     /// The cache must outlive this object. If `threads` is 0, there is one thread per core, at most 16.
@@ -27,8 +27,8 @@ public:
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;
 
-    /// Replaces the plans that still wait. Skips plans that the cache holds, and plans with the text of an
-    /// earlier plan.
+    /// Replaces the plans that still wait by `variants`. Leaves out plans that the cache holds, and plans
+    /// whose text equals that of an earlier plan.
     void add(std::vector<Variant> variants);
 
 private:

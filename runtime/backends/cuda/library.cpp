@@ -27,7 +27,8 @@ fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
-// The option that advice_without_gpu() names. The program or Python module sets it first of all.
+// The option that advice_without_gpu() names. The program or the Python module sets it before all other
+// calls.
 std::string& cpu_option()
 {
     static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });
@@ -131,7 +132,7 @@ Driver open_initialised_driver()
     throw DeviceError(message + "; " + advice_without_gpu());
 }
 
-// The caller holds toolkit_mutex.
+// Returns nvrtc_places(). The caller must hold toolkit_mutex.
 std::vector<fs::path> nvrtc_places_unlocked()
 {
     std::vector<fs::path> places;
@@ -146,7 +147,8 @@ std::vector<fs::path> nvrtc_places_unlocked()
     return places;
 }
 
-// The caller holds toolkit_mutex.
+// Returns the folder of set_toolkit_directory(), if any, then nvrtc_places(). The caller must hold
+// toolkit_mutex.
 std::vector<fs::path> all_nvrtc_places()
 {
     std::vector<fs::path> places = nvrtc_places_unlocked();
@@ -174,7 +176,8 @@ Nvrtc open_nvrtc_once()
     return opened;
 }
 
-// Returns path and line. The path begins with "runtime/", so messages do not depend on the build folder.
+// Returns path and line of a place in the source. The path begins with "runtime/", so messages do not depend
+// on the build folder.
 std::string place_in_source(const std::source_location& where)
 {
     std::string_view file = where.file_name();

@@ -47,8 +47,8 @@ private:
     std::vector<bool> taken_;
 };
 
-/// Returns for each slot the last instruction that reads it: -1 if none does, the number of instructions if
-/// it is an output.
+/// Returns for each slot the number of the last instruction that reads it: -1 if no instruction reads it, the
+/// number of instructions if the slot is an output.
 std::vector<int> last_uses(const Program& program)
 {
     std::vector<int> last(program.num_slots, -1);

@@ -25,7 +25,7 @@ struct ProgramView {
     int num_presets;
 };
 
-/// The first read past a table's end. `taken` is 1 once it is recorded.
+/// The first read past a table's end. `taken` is 1 once a thread has recorded such a read.
 struct FailureCell {
     int taken;
     Outcome outcome;
@@ -42,15 +42,15 @@ struct JobView {
     const Type* column_types;
     const TableView* tables;
     const std::int64_t* starts;
-    const std::int64_t* begins;    ///< null: equal to `starts`
-    const std::int64_t* segments;  ///< null: 0, 1, 2, ...
+    const std::int64_t* begins;    ///< each run's first element in the columns; null: same as `starts`
+    const std::int64_t* segments;  ///< segment of each run; null: 0, 1, 2, ...
     void* const* results;
     const Type* result_types;
     int num_outputs;
     void* const* outputs;
     const Type* output_types;
     const Slot<double>* identity;  ///< the operator's identity
-    std::int64_t num_elements;     ///< in all runs together
+    std::int64_t num_elements;     ///< number of elements in all runs together
     FailureCell* failure;
 
     /// The element that a scan visits at step `step`. Elements of all runs are numbered together.
@@ -71,7 +71,7 @@ struct FlatState {
     Slot<double> fields[num_fields];
 };
 
-/// Stores `outcome` unless another thread has stored one before.
+/// Stores `outcome` if no thread has stored an outcome before.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__
@@ -97,7 +97,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& progr
 // The functions below are not inlined, because each holds kMaxThrustSlots slots, and Thrust's kernels lift
 // and combine in dozens of places.
 
-/// Lifts element number `place`. Elements of all runs are numbered together.
+/// Lifts element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void lift_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, Slot<double>* state)
 {
@@ -145,7 +145,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std
         Machine<double>::store(slots[job.finish.outputs[r]], job.result_types[r], job.results[r], segment);
 }
 
-/// Writes the outputs of element number `place`. Elements of all runs are numbered together.
+/// Writes the outputs of element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, const Slot<double>* before,
                                                            const Slot<double>* through)
@@ -171,7 +171,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, s
 template <int num_fields>
 struct Lift {
     const JobView* job;
-    const std::int64_t* keys;  ///< the run of each element
+    const std::int64_t* keys;  ///< number of the run to which each element belongs
 
     SEGFOLD_EVERYWHERE FlatState<num_fields> operator()(std::int64_t place) const
     {
@@ -203,7 +203,7 @@ struct Finish {
     SEGFOLD_EVERYWHERE void operator()(std::int64_t run) const { finish_run(*job, run, states[run].fields); }
 };
 
-/// The run of the element that a scan visits at step `step`.
+/// Returns the run of the element that a scan visits at step `step`.
 struct VisitedRun {
     const JobView* job;
     const std::int64_t* keys;
@@ -211,7 +211,7 @@ struct VisitedRun {
     SEGFOLD_EVERYWHERE std::int64_t operator()(std::int64_t step) const { return keys[job->visited(step)]; }
 };
 
-/// A state, or none. None is the identity of Join, whatever the operator's own identity is.
+/// A state, or no state. "No state" is the identity of Join, whatever the operator's own identity is.
 template <int num_fields>
 struct SomeState {
     FlatState<num_fields> state;
@@ -253,7 +253,8 @@ struct Join {
     }
 };
 
-/// Scans the element of step `step`. `before` may be null.
+/// Writes the outputs of the element that a scan visits at step `step`. `before` is null if the scan reads no
+/// state before an element.
 template <int num_fields>
 struct ScanVisited {
     const JobView* job;

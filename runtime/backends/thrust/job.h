@@ -12,7 +12,7 @@
 namespace segfold {
 
 /// Returns the size, in fields, of the Thrust state for an operator with `num_fields` fields. There are only
-/// two sizes, because nvcc compiles another set of kernels for each.
+/// two sizes, because nvcc compiles a separate set of kernels for each size.
 constexpr int state_slots(int num_fields)
 {
     constexpr int kSmallState = 2;
@@ -31,7 +31,7 @@ struct ThrustJob {
     FlatProgram scan;  ///< used if `scans`; `finish` and `results` are then unused
     bool scans = false;
     bool scans_reversely = false;
-    bool reads_before = false;                ///< the scan reads the state before an element
+    bool reads_before = false;                ///< true if the scan reads the state before an element
     std::vector<Slot<double>> identity = {};  ///< the state before the first element, if the scan reads it
     int state_fields = 0;
 
@@ -58,11 +58,11 @@ struct ThrustJob {
     std::int64_t column_elements = 0;
 };
 
-/// Runs a job. The outcome tells whether a table was read past its end. Throws DeviceError.
+/// Runs a job. The outcome tells whether a table was read past its end. Throws DeviceError if Thrust fails.
 Outcome run_on_cuda(const ThrustJob& job, int device);
 Outcome run_on_cpu(const ThrustJob& job);
 
-/// Returns the reason why the system cannot run; empty if it can.
+/// Returns the reason why Thrust's CUDA system cannot run; empty if it can.
 std::string cuda_objection();
 
 /// Returns text such as "Thrust 3.0.1, NVIDIA H200" or "Thrust 3.0.1, OpenMP with 16 threads".

@@ -119,14 +119,14 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
-/// Runs a job unless it has no elements. Throws InputError for a read past a table's end.
+/// Runs a job if it has elements. Throws InputError if an element reads past a table's end.
 void run(ThrustSystem system, const ThrustJob& job, int device, const Workload& workload,
          const Bytecode& bytecode)
 {
     if (job.num_runs == 0)
         return;
     const Outcome outcome = run_on(system, job, device);
-    if (outcome.failed)  // read past a table's end; the host finds the element
+    if (outcome.failed)  // an element reads past a table's end; the host finds which
         refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
 }
 
@@ -222,7 +222,8 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
         static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) * sizeof(Slot<double>));
     if (system == ThrustSystem::cpu) {
         bytes_of_segment += sizeof(std::int64_t) + state_bytes;  // ends and states of runs
-        // The key, then Thrust's own memory in reduce_by_key: a state and three flags.
+        // An element takes its key, and the memory that Thrust allocates in reduce_by_key: a state and three
+        // flags.
         bytes_of_element = sizeof(std::int64_t) + state_bytes + 3 * sizeof(unsigned);
     }
     if (workload.op.scan && system == ThrustSystem::cpu)  // states before and through, and Thrust's own copy

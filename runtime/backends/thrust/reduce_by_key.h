@@ -26,7 +26,7 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 /// Describes the system, as in "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
 [[nodiscard]] std::string thrust_description(ThrustSystem system);
 
-/// Most fields of a state, and most slots of one block of an operator, that the functors can hold.
+/// Limits of the functors: most fields of a state, and most slots of one block of an operator.
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
@@ -43,8 +43,8 @@ inline constexpr int kMaxThrustSlots = 128;
 /// cannot express. `device` is the GPU's ordinal, used only by CUDA. On a GPU, floating-point results may
 /// differ from run to run: Thrust does not promise an association order.
 ///
-/// Throws InputError if the workload cannot be run or the operator has an objection; DeviceError if the
-/// system is not available or fails.
+/// Throws InputError if check_workload() refuses the workload or thrust_objection() the operator; DeviceError
+/// if the system is not available or fails.
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device = 0);
 
 }  // namespace segfold

@@ -103,7 +103,7 @@ private:
 
     std::vector<std::unique_ptr<typename System::Bytes>> inputs_, results_;
     std::unique_ptr<typename System::Bytes> failure_bytes_;
-    // These must live as long as the job, because the CPU system reads host arrays in place.
+    // These host arrays must live as long as the job, because the CPU system reads them in place.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
     std::vector<void*> result_data_, output_data_;
@@ -112,7 +112,7 @@ private:
     const JobView* view_ = nullptr;
 };
 
-/// Scans all runs. Step k is the k-th element in the order in which the scan visits elements.
+/// Scans all runs. Step k visits the k-th element in the order of the scan.
 template <class System, int num_fields>
 void scan_runs(const ThrustJob& job, const JobView* view, const std::int64_t* key)
 {

@@ -29,7 +29,7 @@ public:
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;
 
-    /// Writes inflated bytes to `into` and returns their number; 0 only at the end.
+    /// Writes inflated bytes to `into` and returns their number, which is 0 only at the end.
     std::size_t read(std::span<char> into)
     {
         stream_.next_out = reinterpret_cast<Bytef*>(into.data());

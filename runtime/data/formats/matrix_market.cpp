@@ -27,7 +27,7 @@ namespace {
 enum class EntryField { real, integer, pattern };
 enum class Symmetry { general, symmetric, skew };
 
-// Bytes of the shortest entry, "1 1" with its newline, and of the shortest value.
+// Number of bytes of the shortest entry ("1 1" with its newline), and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
 // A matrix may have far more rows than entries, but a file that exceeds both of these limits counts as
 // damaged.
@@ -39,9 +39,9 @@ struct Entry {
     std::int64_t column;
 };
 
-/// The content of the lines before the entries.
+/// Facts in the lines before the entries.
 struct Header {
-    bool is_array = false;  ///< lists all values column by column, without coordinates
+    bool is_array = false;  ///< true if the file lists all values column by column, without coordinates
     EntryField field = EntryField::real;
     Symmetry symmetry = Symmetry::general;
     std::int64_t rows = 0;
@@ -79,7 +79,7 @@ public:
         return false;
     }
 
-    /// Returns the next word of the line; empty at its end.
+    /// Returns the next word of the line; empty at the line's end.
     std::string_view word()
     {
         skip_blanks();
@@ -123,13 +123,13 @@ public:
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
     }
 
-    /// Throws InputError: the last word read is not `wanted`.
+    /// Throws InputError because the last word read is not `wanted`.
     [[noreturn]] void refuse_value(std::string_view wanted) const
     {
         refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
-    /// Throws InputError: the last number read is beyond `type`.
+    /// Throws InputError because the last number read is beyond `type`.
     [[noreturn]] void refuse_range(Type type) const
     {
         refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
@@ -167,7 +167,7 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// Returns the index of the next word in `known`; refuses any other word.
+/// Returns the index in `known` of the next word. Refuses a word that is not in `known`.
 std::size_t choose(LineReader& lines, std::string_view what, std::span<const std::string_view> known)
 {
     const std::string word = lower_case(lines.word());
@@ -203,7 +203,7 @@ void parse_banner(LineReader& lines, Header& header)
     lines.end_of_line();
 }
 
-/// Number of values in a file of format array; none if the number exceeds 64 bits.
+/// Returns the number of values in a file of format array; none if the number exceeds 64 bits.
 std::optional<std::uint64_t> array_values(const Header& header)
 {
     auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
@@ -280,7 +280,7 @@ public:
         : lines_(lines), field_(header.field), type_(type)
     {}
 
-    /// Returns the text of the next value. Fortran writes D for the E of an exponent.
+    /// Returns the text of the next value, with E in place of the D that Fortran writes before an exponent.
     std::string_view next()
     {
         if (field_ == EntryField::pattern)
@@ -337,7 +337,7 @@ struct Entries {
     }
 };
 
-/// Reads the value of an entry. Adds the entry and, if there is one, its mirrored entry.
+/// Reads the value of an entry. Adds the entry and, if the matrix has one, its mirrored entry.
 void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
 {
     const auto text = reader.next();
@@ -372,7 +372,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
         ++num_read;
     };
     for (std::int64_t column = 0; header.is_array && header.rows > 0 && column < header.columns; ++column) {
-        // Rows of an array have a zero diagonal, which a skew-symmetric file omits.
+        // A skew-symmetric file omits the diagonal, which is zero. Rows of an array have all columns.
         if (header.symmetry == Symmetry::skew)
             entries.add({column, column}, 0);
         const auto first = header.symmetry == Symmetry::general ? 0
@@ -394,7 +394,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
     return entries;
 }
 
-/// Entry numbers in row order, and the first place of each row.
+/// The numbers of the entries in row order, and for each row the place of its first entry in this order.
 struct RowOrder {
     Array offsets;
     std::vector<std::size_t> entries;

@@ -28,7 +28,8 @@ struct SparseMatrix {
 /// NISTIR 5935, 1996.
 SparseMatrix read_matrix_market(const std::string& path, Type value_type = Type::f32);
 
-/// True if the file's first line declares integer or pattern entries. Throws InputError.
+/// True if the file's first line declares integer or pattern entries. Throws InputError if the file cannot be
+/// read or the line is malformed.
 bool holds_integers(const std::string& path);
 
 }  // namespace segfold

@@ -32,7 +32,7 @@ constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 using SegmentLengths = std::vector<std::int64_t>;
-/// Fills a block of lengths, each from 0 to the number of elements.
+/// Fills a block of lengths. Each length is from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
 /// Makes a DrawBlock from `draw`, which returns one length per call. The call is inlined into the loop.
@@ -204,7 +204,7 @@ std::vector<SegmentLengths> giant_blocks(const Layout& layout, std::int64_t num_
 {
     const auto rest = static_cast<std::int64_t>(parameter(layout, "rest"));
     const std::int64_t others = num_elements - num_elements / 2;
-    // The giant starts at a multiple of `rest`, so that only the last segment may be cut short.
+    // The giant starts at a multiple of `rest`, so that only the last segment may have to be cut short.
     const auto before =
         static_cast<std::int64_t>(parameter(layout, "place") * static_cast<double>(others)) / rest;
     SegmentLengths lengths(static_cast<std::size_t>(before), rest);

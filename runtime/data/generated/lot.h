@@ -20,14 +20,14 @@ enum class LotKind : std::uint8_t {
     bursts,        ///< runs of short segments alternate with runs of long segments
 };
 
-/// Name of a kind, such as "equal".
+/// Returns the name of a kind, such as "equal".
 std::string name(LotKind kind);
 
-/// Returns the kind for a seed. Ten successive seeds need not give all kinds.
+/// Returns the kind that a seed selects. Ten successive seeds need not give all kinds.
 LotKind lot_kind(std::uint64_t seed);
 
 /// Returns lengths that add up to `num_elements`; the last length is cut to fit. There are at most 2^28 + 1
-/// segments: after 2^28, one more segment takes all elements left over.
+/// segments: if 2^28 segments do not cover all elements, one more segment takes the elements left over.
 ///
 /// The same seed and number of elements give the same lengths on any machine.
 std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_elements);

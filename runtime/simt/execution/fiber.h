@@ -12,14 +12,14 @@
 
 namespace segfold::simt {
 
-/// A stack, and the point at which its code will continue.
+/// A stack, and the point at which the code on it will continue.
 struct Fiber {
     boost::context::detail::fcontext_t context = nullptr;
     std::uintptr_t low = 0;  ///< lowest usable address
     std::uintptr_t high = 0;
 };
 
-// The address sanitizer needs a notice of every switch between stacks.
+// The address sanitizer must be told of every switch between stacks.
 #if defined(__SANITIZE_ADDRESS__)
 inline void announce_switch(void** from_fake_stack, const Fiber& to)
 {
@@ -38,7 +38,7 @@ inline void announce_switch(void**, const Fiber&) {}
 inline void confirm_switch(void*, Fiber*) {}
 #endif
 
-/// Leaves `from` and continues `to`. Returns when another switch continues `from`.
+/// Leaves the stack `from` and continues on the stack `to`. Returns when another switch continues `from`.
 inline void switch_fiber(Fiber& from, Fiber& to)
 {
     void* fake_stack = nullptr;
@@ -68,11 +68,11 @@ public:
     FiberPool& operator=(const FiberPool&) = delete;
     ~FiberPool();
 
-    /// Returns an idle fiber. A new fiber begins at the entry; another fiber continues after its last CUDA
-    /// thread.
+    /// Returns an idle fiber. A new fiber begins at the entry; a used fiber continues where its last CUDA
+    /// thread ended.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Makes every fiber begin at the entry again, from any point.
+    /// Makes every fiber begin at the entry again, wherever it has stopped.
     void reset();
 
 private:

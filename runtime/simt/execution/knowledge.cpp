@@ -43,7 +43,7 @@ public:
 
 const Cover& cover_of(const KnowledgeNode& node) { return static_cast<const Leaf&>(node).cover; }
 
-/// Returns child `i` of `knowledge`, read as a node of `height`. The node itself may be lower.
+/// Returns child `i` of `knowledge`, taken as a node of `height`. The node itself may be lower.
 const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned i)
 {
     if (knowledge == nullptr)
@@ -59,7 +59,7 @@ unsigned digit(std::uint32_t block, unsigned height) { return block >> kBits * (
 /// True if a node of `height` has a place for `block`.
 bool has_place(unsigned height, std::uint32_t block) { return std::uint64_t{block} >> kBits * height == 0; }
 
-/// True if `a` contains everything that `b` covers.
+/// True if `a` contains every access that `b` contains.
 bool holds_cover(const Cover& a, const Cover& b)
 {
     if (a.barrier_time != b.barrier_time)
@@ -97,8 +97,8 @@ Cover join_covers(const Cover& a, const Cover& b)
 }
 
 /// Returns the union of `a` and `b`. If `a` or `b` is the union, returns that argument; otherwise stores the
-/// union in `made` and returns `made`. Blocks join thousands of times and mostly know the same, so references
-/// are not counted and nothing is allocated without need.
+/// union in `made` and returns `made`. Blocks join their knowledge thousands of times, and it is mostly
+/// equal, so references are not counted and nothing is allocated without need.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)

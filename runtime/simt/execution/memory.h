@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 ///
 /// It starts on a 256-byte boundary, as with `cudaMalloc`, and ends exactly after `bytes()`, so that even an
 /// access to the first byte past the end is reported. New memory is filled with a pattern that reads as NaN.
-/// Movable, not copyable.
+/// A buffer can be moved, but not copied.
 class Buffer {
 public:
     Buffer();
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     [[nodiscard]] const std::string& name() const;
 
-    /// Marks the memory as not yet written by a kernel.
+    /// Makes is_written() false for all bytes, as in a new buffer.
     void forget_writes();
     /// True if checked kernels have written all of the `count` bytes from byte `begin` on.
     [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;

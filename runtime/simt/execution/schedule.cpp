@@ -13,7 +13,7 @@ constexpr std::uint32_t kStay = 64;
 // Priorities change after at most this many choices.
 constexpr std::uint32_t kStepsToChange = 3000;
 
-/// True if `one` runs before `other` under a schedule without random choices.
+/// True if block `one` runs before block `other` under a schedule without random choices.
 bool goes_before(const Block& one, const Block& other, Schedule schedule)
 {
     bool ascending = schedule == Schedule::ascending;

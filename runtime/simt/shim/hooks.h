@@ -1,5 +1,5 @@
-// Defines the functions that CUDA texts call by calls to the executor. Compiled once and linked with every
-// text.
+// Defines the functions of CUDA that texts call. Each calls the executor. This file is compiled once and
+// linked with every text.
 
 // Not inlined, so that a call's return address lies in the text.
 #define __segfold_support __attribute__((noinline, visibility("hidden")))
@@ -48,7 +48,8 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-/// Returns the address in this OS thread's shared memory whose lower half is `to`. It lies near the anchor.
+/// Returns the address in this OS thread's shared memory whose lower half is `to`. The address lies near the
+/// anchor.
 inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);

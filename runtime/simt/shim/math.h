@@ -1,6 +1,6 @@
 // CUDA's mathematical functions: the C library's functions under their own names, and CUDA's overloads.
 
-// Declares NAMEf and NAME of the C library; defines NAME of a float.
+// Declares the C library's functions NAMEf and NAME, and defines NAME for a float.
 #define __segfold_function(name)     \
     extern "C" float name##f(float); \
     extern "C" double name(double);  \

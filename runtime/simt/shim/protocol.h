@@ -50,8 +50,8 @@ struct SegfoldHooks {
     void (*write)(const void* address, unsigned long bytes, const void* site);
     void (*volatile_read)(const void* address, unsigned long bytes, const void* site);
     void (*volatile_write)(const void* address, unsigned long bytes, const void* site);
-    /// Called before and after an atomic read-modify-write. Between them no other CUDA thread runs on this
-    /// core.
+    /// Must be called before and after an atomic read-modify-write. Between the two calls no other CUDA
+    /// thread runs on this core.
     void (*atomic_begin)(const void* address, unsigned long bytes, const void* site);
     void (*atomic_end)(const void* address, unsigned changed);
     void (*acquire_begin)(const void* address, unsigned long bytes, const void* site);
@@ -61,7 +61,8 @@ struct SegfoldHooks {
     /// `statement` numbers the calls in the text. `site` does not tell calls apart: the compiler may copy a
     /// call, or merge several.
     unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
-    /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
+    /// `argument` describes a shuffle: its lowest byte is the lane, distance or lane mask, and the bits above
+    /// are the width.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);
     /// copy_async starts a copy of 4, 8 or 16 bytes, whose target is undefined until a wait. commit_copies
@@ -69,8 +70,8 @@ struct SegfoldHooks {
     void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
-    /// Returns the address, in block `rank` of the cluster, of the shared variable at `mine` in the caller's
-    /// block.
+    /// Returns the address of a shared variable in block `rank` of the cluster. `mine` is the variable's
+    /// address in the caller's block.
     void* (*in_block)(const void* mine, unsigned rank, const void* site);
     unsigned (*coordinate)(unsigned which);
     unsigned (*lane)();

@@ -94,8 +94,8 @@ std::string compiler_name()
 
 bool is_virtual(const std::string& architecture) { return architecture.starts_with("compute_"); }
 
-// Throws unless NVRTC knows the architecture. Also accepts "sm_90a" and "sm_100f", variants of known
-// versions.
+// Throws DeviceError if NVRTC does not know the architecture. Accepts variants of known versions too, such as
+// "sm_90a" and "sm_100f".
 void check_architecture(const CompileRequest& request)
 {
     std::string base = request.architecture;
@@ -115,7 +115,8 @@ bool names_dialect(const std::vector<std::string>& options)
     });
 }
 
-// Returns the necessary options. C++17 is nvcc's default, so nvcc compiles the same texts without a flag.
+// Returns the options that every compilation needs. C++17 is nvcc's default, so nvcc compiles the same texts
+// without a flag.
 std::vector<std::string> required_options(const CompileRequest& request)
 {
     std::vector<std::string> options = {"--gpu-architecture=" + request.architecture};
@@ -125,7 +126,7 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// Words whose sources may need parts that --minimal leaves out.
+// A source with one of these words may need parts that --minimal leaves out.
 constexpr std::string_view kUnknownToMinimal[] = {"include", "cuda", "texture", "surface", "<<<"};
 
 bool has_several_kernels(std::string_view source)
@@ -135,7 +136,7 @@ bool has_several_kernels(std::string_view source)
     return first != std::string_view::npos && source.find(kMark, first + 1) != std::string_view::npos;
 }
 
-// True if NVRTC 13.0 makes longer code when it compiles two kernels of a text at a time.
+// True if NVRTC 13.0 makes longer code for the architecture when it compiles two kernels of a text at a time.
 //
 // Two kernels at a time save a sixth of the compile time of a text with three kernels. For these
 // architectures the code then has a tenth more instructions; for older architectures only a few instructions
@@ -146,13 +147,13 @@ bool makes_other_code(std::string_view architecture)
     return digits.size() >= 3 && digits[2] >= '0' && digits[2] <= '9';  // 100 and later
 }
 
-// Returns options that change at most a few instructions of a kernel. If an NVRTC refuses the options, it is
-// asked again without the last of them, so the oldest options come first.
+// Returns options that change at most a few instructions of a kernel. If NVRTC refuses them, run() drops the
+// last option and tries again, so options that old releases know come first.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
     // By default NVRTC changes the stack limit of the whole process while it compiles.
     std::vector<std::string> options = {"--modify-stack-limit=false"};
-    // Adds the resource report and costs no time.
+    // Makes ptxas report the resources of each kernel, which costs no time.
     if (!is_virtual(request.architecture))
         options.emplace_back("--ptxas-options=-v");
     // Leaves out textures, the CUDA runtime's types and launches from kernels, which segfold's texts do not
@@ -212,8 +213,8 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
-// Calls `work` with each of 0 to count - 1 on several threads. `work` must not throw. `threads` is that of
-// compile_many().
+// Calls `work` with each of 0 to count - 1 on up to `threads` threads (0: one per core, at most 8). `work`
+// must not throw.
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, Work work)
 {
@@ -230,7 +231,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     take();
 }
 
-// Returns a request's text. Lengths precede options, so different requests have different keys.
+// Returns the key of a request: its architecture, options and source. Lengths precede options, so different
+// requests have different keys.
 std::string cache_key(const CompileRequest& request)
 {
     std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());

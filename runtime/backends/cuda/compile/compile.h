@@ -18,9 +18,9 @@ namespace segfold::cuda {
 struct CompileRequest {
     std::string source;
     std::string name;          ///< name in messages: "tile_scan.cu"
-    std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
+    std::string architecture;  ///< "sm_90" gives a cubin; "compute_90" gives PTX, which the driver translates
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< joins several texts; other cores compile other programs
+    bool is_batch = false;  ///< true if `source` joins several programs; the compilation then uses one core
 
     bool operator==(const CompileRequest&) const = default;
 };
@@ -30,14 +30,14 @@ struct Compiled {
     std::string log;  ///< warnings; empty if there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< true: `seconds` is the time in the process that compiled it
-    /// Prefix of each kernel's name in `cubin`. Empty unless the program was a Variant in a batch.
+    bool is_from_disk = false;               ///< true: `seconds` was measured when the program was compiled
+    /// Prefix of each kernel's name in `cubin` if the program was compiled in a batch; else empty.
     std::string kernel_prefix = "";
 };
 
 struct Variant;  // compile_batch.h
 
-/// Makes the process keep memory that a compilation frees, so that the next compilation can use it.
+/// Makes the process keep the memory that a compilation frees, so that the next compilation can use it.
 ///
 /// Processes with many compilations should call it at their start, because new pages cost 3 to 4 ms per
 /// compilation.
@@ -48,8 +48,8 @@ void keep_memory_for_compilations();
 
 /// Compiles one program. Several threads may call it at once.
 ///
-/// Throws DeviceError with NVRTC's first error and the lines it points to, the path of the kept source, and
-/// NVRTC's whole log.
+/// If NVRTC refuses the program, throws DeviceError with NVRTC's first error and the lines to which this
+/// error points, the path of the kept source, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
 /// Compiles one program. If NVRTC refuses it, returns nothing and keeps no copy of the source.
@@ -58,7 +58,8 @@ void keep_memory_for_compilations();
 /// Compiles independent programs on up to `threads` threads (0: one per core, at most 8), or takes them from
 /// the kernel cache. Returns them in the given order.
 ///
-/// If compilations fail, waits for all, then throws the error of the first failed request in the given order.
+/// If compilations fail, waits for all of them, then throws the error of the first failed request in the
+/// given order.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
                                                  unsigned threads = 0);
 
@@ -92,10 +93,10 @@ public:
     void prepare(std::span<const Variant> variants);
 
     /// Compiles each missing program of `requests` alone, on up to `threads` threads (0: one per core, at
-    /// most 8). As with prepare(), get() reports failures.
+    /// most 8). If a program does not compile, this call does not fail; get() reports the error.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
-    /// True if get() would compile nothing: the program is in memory or being compiled.
+    /// True if get() would start no compilation, because the program is in memory or being compiled.
     [[nodiscard]] bool contains(const CompileRequest& request) const;
 
     struct Counts {

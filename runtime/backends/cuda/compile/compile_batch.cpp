@@ -43,8 +43,8 @@ bool has_own_directives(std::string_view source)
 
 bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Returns the names of shared arrays whose size the launch sets. For extern "C" kernels, NVRTC takes such
-// arrays of equal names for one array, even in different namespaces.
+// Returns the names of shared arrays whose size is set by the launch. NVRTC takes such arrays of equal names
+// in extern "C" kernels for one array, even in different namespaces.
 std::vector<std::string> dynamic_arrays(std::string_view text)
 {
     const std::string source = without_comments(text);
@@ -74,7 +74,7 @@ BatchOutcome compile_alone(const CompileRequest& request)
     }
 }
 
-// Returns one variant's part of a compiled batch.
+// Returns one variant's part of a compiled batch: image, warnings, report and time.
 Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_variants)
 {
     Compiled share;
@@ -90,8 +90,8 @@ Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_va
     return share;
 }
 
-// Compiles the variants as one program. Returns nothing if NVRTC refuses it or is missing: compiling variants
-// alone reports the error.
+// Compiles the variants as one program. Returns nothing if NVRTC refuses the program or is missing; the
+// caller then compiles each variant alone, which reports the error.
 std::optional<Compiled> compile_together(std::span<const Variant> variants)
 {
     const CompileRequest& first = variants.front().request;

@@ -23,7 +23,7 @@ struct Variant {
 /// unroll`. Macros and other pragmas would affect the texts that follow.
 [[nodiscard]] bool can_share_program(const CompileRequest& request);
 
-/// Joins the variants to one text. Each is in a namespace of its own: `variant_3` for the fourth.
+/// Joins the variants to one text. Each variant is in a namespace of its own: `variant_3` for the fourth.
 ///
 /// A variant's kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each
 /// program's name and line numbers.
@@ -38,8 +38,8 @@ struct BatchOutcome {
 /// Compiles variants together. Variants that cannot share a program are compiled alone.
 ///
 /// The variants of a program have the same architecture, options and dynamic shared arrays. They share the
-/// image and the warnings. Each gets the report of its own kernels, under their own names, and an equal part
-/// of the time. The code is the same as if compiled alone, with one exception: a text of several kernels
+/// image and the warnings. Each variant gets the report of its own kernels, under their own names, and an
+/// equal part of the time. A variant has the same code as if compiled alone. Only a text of several kernels
 /// differs by a few instructions, because alone its kernels are compiled in parallel. If the program does not
 /// compile, each variant is compiled alone, so only faulty variants fail, each with its own message.
 ///

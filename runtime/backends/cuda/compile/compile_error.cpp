@@ -45,7 +45,7 @@ void drop_oldest(const fs::path& directory)
         fs::remove(files[i].second, error);
 }
 
-// Returns a file name for a program. The program's name may be any text.
+// Turns a program's name, which may be any text, into a file name.
 std::string stem_of_name(std::string_view name)
 {
     std::string stem(name.substr(0, name.ends_with(".cu") ? name.size() - 3 : name.size()));

@@ -15,11 +15,11 @@
 namespace segfold::cuda {
 namespace {
 
-// Part of every key, so a change makes all stored entries obsolete.
+// Version of the key's form. It is part of every key, so a change makes all stored entries obsolete.
 constexpr int kKeyFormat = 1;
 
-// Options whose values are numbers, names or macros. Any other option may name a file, so programs with it
-// are not stored.
+// Options whose values are numbers, names or macros. A program with any other option is not stored, because
+// the option may name a file.
 constexpr std::array<std::string_view, 13> kPlainOptions = {
     "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
     "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",
@@ -43,7 +43,7 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// True if a source may ask for files or the time. May be true by mistake: the source is then only compiled
+// True if a source may ask for files or the time. A wrong true does no harm: the source is then only compiled
 // more often.
 bool asks_for_files_or_time(std::string_view source)
 {
@@ -89,7 +89,7 @@ std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
     return compilers;
 }
 
-// True once kernel_cache() exists, which may have a note.
+// True once kernel_cache() exists. Before that there is no note to take.
 std::atomic<bool> process_cache_exists = false;
 
 }  // namespace
@@ -141,7 +141,7 @@ CompilerIdentity KernelCache::compiler()
     return compilers_.front();
 }
 
-// The caller holds compiler_mutex_.
+// Finds the compilers if they are not known yet. The caller must hold compiler_mutex_.
 void KernelCache::identify()
 {
     if (!compilers_.empty())
@@ -168,7 +168,7 @@ std::string KernelCache::record_name() const
     return cache::file_name(cache::sha256_hex(compiler_search()), kCompilerKind);
 }
 
-// The caller holds compiler_mutex_.
+// Asks the open NVRTC for its identity and stores the record. The caller must hold compiler_mutex_.
 void KernelCache::record_open_compiler()
 {
     compilers_ = {ask_compiler(true)};
@@ -236,8 +236,8 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
     std::string version;
     {
         const std::lock_guard lock(compiler_mutex_);
-        // NVRTC is open now. It may be another library than the record names, if the search has led
-        // elsewhere.
+        // NVRTC is open now. If the search has led elsewhere, it is another library than the one in the
+        // record.
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

@@ -43,14 +43,15 @@ public:
     /// Loads the program from disk; returns nothing if it is not there. Throws DeviceError like compiler().
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
-    /// Returns the NVRTC that compiles on this machine. Opens it only if the disk has no record of it.
+    /// Returns the identity of the NVRTC that compiles on this machine. Opens NVRTC only if the disk has no
+    /// record of it.
     ///
-    /// If no NVRTC can be opened, returns the NVRTC whose record was used last, because its kernels can still
+    /// If no NVRTC can be opened, returns the one whose record was used last, because its kernels can still
     /// be loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
 
-    /// Returns the reason why kernels are not stored, once; nothing if they are stored or the reason was
-    /// returned before.
+    /// Returns the reason why kernels cannot be stored. Returns nothing if they can be stored, or if an
+    /// earlier call returned the reason.
     [[nodiscard]] std::optional<std::string> take_note();
 
     struct Counts {
@@ -69,11 +70,12 @@ private:
     void keep(const CompileRequest& request, const Compiled& compiled);
     void write(const std::string& name, std::string_view bytes);
 
-    std::unique_ptr<cache::Folder> folder_;  ///< null: nothing is stored
+    std::unique_ptr<cache::Folder> folder_;  ///< null if nothing is stored
     std::mutex compiler_mutex_;
-    /// The first of these compiles. The others are used only if the first cannot be opened.
+    /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the last used
+    /// first, because their kernels can still be loaded.
     std::vector<CompilerIdentity> compilers_;
-    bool was_asked_ = false;  ///< true: the first of these is open, not only recorded
+    bool was_asked_ = false;  ///< true once `compilers_` holds the identity of the open NVRTC
     mutable std::mutex mutex_;
     std::optional<std::string> note_;
     bool was_noted_ = false;

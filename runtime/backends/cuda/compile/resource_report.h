@@ -7,7 +7,7 @@
 
 namespace segfold::cuda {
 
-/// Resources of one kernel, per thread if no comment says otherwise.
+/// Resources of one kernel. Sizes are per thread unless a comment says otherwise.
 struct KernelResources {
     std::string kernel;
     int registers = 0;

@@ -12,10 +12,10 @@
 namespace segfold::cuda {
 namespace {
 
-// Number of kernel names in a failure message: the last kernels launched.
+// A failure message names at most this many kernels: the last ones launched.
 constexpr std::size_t kRememberedKernels = 8;
 
-// The driver's flags.
+// Flags of the driver's streams and events.
 constexpr unsigned kOrderedStream = 0, kUnorderedStream = 1;
 constexpr unsigned kSleepingEvent = 1;
 
@@ -195,7 +195,7 @@ std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
         starts.emplace_back(stream.context());
         stops.emplace_back(stream.context());
     }
-    // Module loads and first launches may delay the GPU, so timing starts when it is idle.
+    // Module loads and first launches may delay the GPU, so timing starts when the GPU is idle.
     stream.synchronize();
     for (std::size_t i = 0; i < starts.size(); ++i) {
         prepare();

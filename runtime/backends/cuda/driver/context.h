@@ -52,13 +52,14 @@ public:
 class Stream {
 public:
     explicit Stream(const Context& context);
-    /// Makes a stream that is not ordered with the default stream, so copies in that stream do not delay it.
+    /// Makes a stream that is not ordered with the default stream: neither stream waits for the other.
     [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
     [[nodiscard]] CUstream handle() const;
 
-    /// Waits for all work queued so far; throws DeviceError naming the kernels launched since the last wait.
+    /// Waits for all work queued so far. If the work has failed, throws DeviceError naming the kernels
+    /// launched since the last wait.
     void synchronize();
 
     /// Makes all work queued from now on wait for an event recorded earlier on another stream.
@@ -73,7 +74,8 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream. Threads that wait for an event which `sleeps` leave their cores to other threads.
+/// A point in a stream. If `sleeps` is true, a thread that waits for the event leaves its core to other
+/// threads; if false, the thread may keep its core busy.
 class Event {
 public:
     explicit Event(const Context& context, bool sleeps = false);
@@ -96,7 +98,7 @@ private:
 /// the last `repeats` runs.
 ///
 /// The host does not wait between two runs, so the GPU is not idle while the host prepares a launch.
-/// `before_each` queues untimed work, such as a flush of the L2.
+/// `before_each` queues untimed work before every run, such as a flush of the L2 cache.
 [[nodiscard]] std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
                                                 const std::function<void()>& function,
                                                 const std::function<void()>& before_each = {});

@@ -33,7 +33,7 @@ int attribute(CUfunction function, FunctionAttribute which)
     return value;
 }
 
-// Returns the sizes of a kernel's parameters in bytes; nothing if the driver cannot tell.
+// Returns the sizes of a kernel's parameters in bytes; nothing if the driver cannot report them.
 std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function)
 {
     if (!driver().cuFuncGetParamInfo)
@@ -63,8 +63,8 @@ std::string kernel_names(const std::vector<KernelResources>& kernels)
     return names;
 }
 
-// Explains a failed load. Most often the image is for another architecture, which only the driver can tell,
-// so the message names image and device.
+// Explains why an image does not load. Most often it is for another architecture, which only the driver can
+// tell, so the message names image and device.
 std::string load_failure(const std::string& name, const Context& context, CUresult result)
 {
     const DeviceInfo& info = context.info();
@@ -126,7 +126,7 @@ struct LoadedImage {
             if (module)
                 driver().cuModuleUnload(module);
         } catch (const DeviceError&) {
-            // After a kernel's failure has ended the context, its code is already unloaded.
+            // If a kernel's failure has ended the context, the code is already unloaded.
         }
     }
     LoadedImage(const LoadedImage&) = delete;
@@ -143,8 +143,8 @@ struct LoadedImage {
         return result != CUresult::success ? result : driver().cuKernelGetFunction(&function, handle);
     }
 
-    // Prefers the value from ptxas, because the driver's value may include memory that the system reserves in
-    // every block.
+    // Returns the kernel's static shared memory, from ptxas if known, because the driver's value may include
+    // memory that the system reserves in every block.
     int static_shared_bytes(const std::string& kernel, CUfunction function) const
     {
         const auto known = std::ranges::find(kernels, kernel, &KernelResources::kernel);
@@ -167,7 +167,7 @@ struct Kernel::State {
     std::optional<std::vector<std::size_t>> parameters;
     std::size_t static_shared_bytes = 0;
     int max_block_threads = 0;
-    /// Dynamic bytes allowed so far; 0 before the first request.
+    /// Most dynamic shared bytes allowed so far; 0 before the first request.
     mutable std::atomic<std::size_t> allowed_shared_bytes = 0;
 
     [[nodiscard]] const DeviceInfo& info() const { return image->context.info(); }
@@ -191,12 +191,12 @@ struct Kernel::State {
                             name, shape.dynamic_shared_bytes, static_shared_bytes, info().name, limit));
     }
 
-    /// Allows blocks this much dynamic shared memory. The context must be current.
+    /// Allows each block `dynamic_bytes` bytes of dynamic shared memory. The context must be current.
     void allow_shared(std::uint64_t block_threads, std::size_t dynamic_bytes) const
     {
         if (dynamic_bytes <= allowed_shared_bytes && allowed_shared_bytes != 0)
             return;
-        // Without a request the default limit applies, shared_per_block.
+        // Without a request the default limit, shared_per_block, applies.
         if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
             check(driver().cuFuncSetAttribute(function,
                                               static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),

@@ -13,7 +13,8 @@ class PinnedBuffer {
 public:
     PinnedBuffer() = default;
 
-    /// Allocates memory with unspecified contents. Throws DeviceError with the size if the system refuses it.
+    /// Allocates memory with unspecified contents. If the system refuses it, throws DeviceError with the
+    /// size.
     PinnedBuffer(const Context& context, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes();
