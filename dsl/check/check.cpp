@@ -209,7 +209,8 @@ private:
                 });
     }
 
-    /// The names that lift, map, scan and append may use. Only append has no tables.
+    /// Collects the names that lift, map, scan and append may use. `has_tables` is false only for append,
+    /// which reads no tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;

@@ -10,7 +10,8 @@
 namespace segfold {
 namespace {
 
-/// The `name` of an integer node that is the value of a loop counter. Other integers have an empty name.
+/// The `name` that marks an integer node as the value of a loop counter. Other integer nodes have an empty
+/// name.
 constexpr const char* kCounter = "counter";
 
 /// Most nodes that the expansion may create. A finished operator may have only kMostNodes.
@@ -79,7 +80,7 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
 }
 
 /// Computes an operation on loop counters and constants. Returns none if no operand is a counter, if the
-/// value is unknown, or if check() must refuse the operation.
+/// value is unknown, or if the operation is one that check() must refuse.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;
@@ -276,7 +277,8 @@ private:
         return result;
     }
 
-    /// `given` is null outside of functions.
+    /// Expands any expression. `given` holds the arguments of the function that is being expanded; null
+    /// outside of functions.
     Expression walk(const Expression& expression, const Given* given)
     {
         const auto& node = *expression;
@@ -408,7 +410,8 @@ private:
         });
     }
 
-    /// Returns one entry; for a computed index, a choice between all entries.
+    /// Returns the entry at a constant index. For a computed index, returns an expression that chooses one of
+    /// all entries.
     template <class Entry>
     Expression choose(const ExpressionNode& node, std::int64_t size, const Entry& entry)
     {

@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// The type of the two that holds more values of the other.
+/// Returns the one of two types that can hold more of the other's values.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
@@ -87,7 +87,7 @@ bool takes(const std::string& symbol, Type type)
     return symbol == "==" || symbol == "!=" || is_number(type);
 }
 
-/// The operands that an operation takes, for messages.
+/// Describes in a message the operands that an operation takes.
 std::string taken_by(const std::string& symbol)
 {
     if (is_logical(symbol))

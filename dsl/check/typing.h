@@ -36,7 +36,8 @@ public:
     /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// Resolves and types the value of a `let`. `context` is the type for which its uses call, if any.
+    /// Resolves and types the value of a `let`. `context` is the type that the uses of the local require, if
+    /// any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Adds a local.
