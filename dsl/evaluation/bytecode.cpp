@@ -299,7 +299,7 @@ std::vector<std::string> with_prefix(const char* prefix, const std::vector<State
     return names;
 }
 
-/// Appends the inputs of an element to `inputs`.
+/// Appends to `inputs` the names of an element's inputs.
 std::vector<std::string> with_element(std::vector<std::string> inputs, const Operator& op)
 {
     for (const auto& parameter : op.parameters)
