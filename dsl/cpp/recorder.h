@@ -59,16 +59,16 @@ private:
 /// Sets a field or a result in the part that is being recorded. Throws SpecError outside of a part.
 void set_handle(const Term& target, const Term& value, Position at);
 Term let_handle(const std::string& name, const Term& value, Type type, Position at);
-/// Returns one of the names index, position, segment and length.
+/// Returns the handle of a place: `name` is index, position, segment or length.
 Term place_handle(const char* name, Position at);
-/// Throws SpecError unless an array of `count` fields has entry `number`.
+/// Throws SpecError if an array of `count` fields has no entry `number`.
 void require_entry(const std::string& array, int number, int count, Position at);
 
 /// Gives each new State its role while this object lives: an operand, the state that a part sets, or a
 /// declaration.
 class Making {
 public:
-    /// New states are this operand; without an operand, the state that the part sets.
+    /// New states are the given operand; if no operand is given, the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
     /// New states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
