@@ -33,8 +33,8 @@ struct ElementQuestion {
     std::array<std::vector<UnknownElement>, 3> elements;  ///< elements of a, b, c
 };
 
-/// Returns the question whether elements break the equation. `counts` holds the number of elements of each
-/// state. The first element has the index and position of `place`.
+/// Asks whether elements break the equation. `counts` holds the number of elements of each state. The first
+/// element has the index and position of `place`.
 ElementQuestion element_question(const Bytecode& bytecode, Equation equation, const ScriptOptions& options,
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 

@@ -40,7 +40,7 @@ class Script {
 public:
     Script(const Bytecode& bytecode, ScriptOptions options) : bytecode_(bytecode), options_(options) {}
 
-    /// Declares any state; its fields are NAME.0, NAME.1, ...
+    /// Declares a state of unknown values. Its fields are NAME.0, NAME.1, ...
     State any_state(const std::string& name);
     State identity();
     /// The state of an unknown element. `place` holds index, position and segment. If `place` is null, these
@@ -54,8 +54,8 @@ public:
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// Returns what `finish` of another bytecode gives for a state. Both bytecodes must have the same state.
-    /// nothing_overflows() ignores this call.
+    /// Returns the results that `finish` of another bytecode gives for a state. Both bytecodes must have the
+    /// same state. nothing_overflows() ignores this call.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
     /// The term "(and (= l r) ...)" over all fields. Floats are equal if their bits are, or if both are NaN.

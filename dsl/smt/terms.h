@@ -12,7 +12,7 @@ enum class Theory : std::uint8_t {
     bits,       ///< exact: words of their width, floats of IEEE 754
     integers,   ///< unbounded integers; decisions by floats are left open
     reals,      ///< floats as real numbers, integers unbounded
-    all_reals,  ///< both as real numbers: easier to prove, and a proof also holds for integers
+    all_reals,  ///< integers and floats as real numbers: easier to prove, and a proof also holds for integers
 };
 
 /// Name of a theory: "bit vectors", "integers", "reals".
@@ -27,7 +27,7 @@ public:
 /// The sort of values of `type`: "(_ BitVec 32)", "Float32", "Int", "Bool".
 std::string sort_of(Theory theory, Type type);
 
-/// `constant` as a term. Throws OutOfReach for infinities and NaN among the reals.
+/// `constant` as a term. Throws OutOfReach for an infinity or NaN in a theory of real numbers.
 std::string constant_term(Theory theory, const Constant& constant);
 
 /// `bits` of a float or an integer as a literal of its type's width.
