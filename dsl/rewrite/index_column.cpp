@@ -8,8 +8,8 @@
 namespace segfold {
 namespace {
 
-/// Replaces `index` by `name`. Only limits and conversions keep their types; check() derives the others
-/// again.
+/// Replaces `index` by `name`. Drops the types of all nodes except limits and conversions; check() derives
+/// them again.
 Expression with_name(const Expression& expression, const std::string& name)
 {
     if (expression->kind == ExpressionKind::name && expression->name == "index")

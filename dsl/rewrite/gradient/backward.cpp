@@ -47,7 +47,7 @@ bool is_of_counts(const Expression& term)
     });
 }
 
-/// Splits conditions that `symbol` (&& or ||) joins.
+/// Splits `joined` at `symbol` (&& or ||) and adds its parts to `conditions`.
 void add_conditions(const Expression& joined, const char* symbol, std::vector<Expression>& conditions)
 {
     if (joined->kind != ExpressionKind::binary || joined->symbol != symbol)
@@ -212,10 +212,10 @@ bool Backward::has_sums() const
     });
 }
 
-/// Joins the element once more behind a total T that has the element already: T' = combine(T, L). T' changes
-/// equally with both copies: dT'/dT * D = dT'/dL, where D is the derivative of T by the element. If D depends
-/// on T and L alone, this equation is solved for D field by field. If not, the solution is wrong; a trial of
-/// the gradient detects this.
+/// Joins the element once more behind a total T that has the element already: T' = combine(T, L), where L is
+/// the element's state. Both copies of the element change T' equally: dT'/dT * D = dT'/dL, where D is the
+/// derivative of T by the element. If D depends on T and L alone, this equation is solved for D, field by
+/// field. Otherwise the solution is wrong; a trial of the gradient detects this.
 std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
                                                                const std::set<std::string>& without) const
 {

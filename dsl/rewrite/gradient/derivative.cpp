@@ -220,8 +220,8 @@ Expression Derivative::of_binary(const Expression& term)
     return quotient(sum(d_left, negated(whole)), widened(right));
 }
 
-/// True if `elsewhere` equals `at_equal` once both sides of the equality are the same number. The conditional
-/// then only spares the computation where both sides are equal.
+/// True if `elsewhere` equals `at_equal` after both sides of the equality `equal` are made the same number.
+/// The conditional then only spares the computation where both sides are equal.
 bool Derivative::continues(const Expression& equal, const Expression& at_equal, const Expression& elsewhere)
 {
     TermGraph finite;
