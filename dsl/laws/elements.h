@@ -47,7 +47,9 @@ public:
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// Returns an element of simple edge values: in order if there is one column, else drawn.
+    /// Returns an element of simple edge values. For one column, and for the first two elements, values come
+    /// in the order of `number`; else they are drawn.
+    /// values are drawn.
     Element simple(std::size_t number);
 
     /// Returns an element with the same kind of value in all columns whose types have such a value: the

@@ -18,7 +18,7 @@ struct Exhaustion {
 
 /// The reachable states of an operator, and a table of combine for every pair of states.
 ///
-/// Requires num_small_states(op) and a combine that is exact.
+/// Requires that num_small_states(op) has a value, and that combine never rounds.
 class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);

@@ -59,8 +59,8 @@ struct LawCase {
 /// For each state, the number of elements before its first one in the case.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
-/// Returns the elements of state `i` that the equation uses: only the first one if the equation appends this
-/// state.
+/// Returns the elements of state `i` that the equation uses: only the first element if the equation appends
+/// state `i`, else all elements.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
 /// Both sides of an equation. `first` and `second` hold intermediate states.

@@ -24,7 +24,7 @@ constexpr std::int64_t kTableLength = 64;
 /// One recipe in kRecipesPerRelation begins with an element of the previous recipe, changed by a constant.
 constexpr std::uint64_t kRecipesPerRelation = 4;
 
-/// Most places, and most lengths, that come from constants in the operator's text.
+/// Largest number of places, and of lengths, that come from constants in the operator's text.
 constexpr std::size_t kMostSuggested = 8;
 
 /// Lengths of recipes with many elements. Lengths near constants in the operator's text are added.

@@ -86,7 +86,7 @@ private:
 
     [[nodiscard]] Type type(std::size_t field) const { return op_.state[field].type; }
 
-    /// Makes known the values of an element that lift and append read.
+    /// Tells `block` the ranges of an element's values, which lift and append read.
     void know_element(BlockValues& block) const
     {
         for (const auto& parameter : op_.parameters)
