@@ -9,7 +9,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Copies an expression of combine: renames its locals, and reads locals instead of the later state's fields.
+/// Copies an expression of combine. The copy uses new names for locals, and reads the locals of `lifted` in
+/// place of the later state's fields.
 Expression renamed(const Expression& expression, const Names& locals, const Names& lifted)
 {
     ExpressionNode node = *expression;

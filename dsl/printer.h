@@ -11,7 +11,7 @@ std::string print(const Operator& op);
 
 /// Prints an expression with the fewest parentheses, except in `-(-x)`.
 ///
-/// `op` names the operands of combine; without it they print as "a" and "b".
+/// `op` gives the names of combine's operands; without `op`, the operands print as "a" and "b".
 std::string print(const Expression& expression, const Operator* op = nullptr);
 
 /// The text behind `->`: "f32", "(mean: f32, each y: f32)".
