@@ -20,7 +20,7 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// An operator of fixed types, with facts that its calls share.
+/// An operator of fixed types, with facts that all its calls share.
 struct TypedOperator {
     explicit TypedOperator(Operator checked)
         : op(std::move(checked)), fields(returned_fields(op)), has_rows(segfold::has_rows(op))
@@ -47,7 +47,7 @@ struct TypedOperator {
             found = plans.emplace(&session, core(session).plans_of(op)).first;
         return found->second;
     }
-    bool is_done_with_keys = false;  ///< true after a warning about keys that come back
+    bool is_done_with_keys = false;  ///< true after a warning about keys that come back after other keys
     /// Classes of named tuples for the results, without keys and with keys. They are null until needed;
     /// Python owns them.
     PyObject* result_class[2] = {};
@@ -88,16 +88,16 @@ public:
     [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
     /// If this scans an operator that is generic in `T`, that operator and the form of the scan; else null.
     [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
-    /// The origin of the operator: "standard", "text", "product" or "scan", and a name or a text.
+    /// The origin of the operator, "standard", "text", "product" or "scan", followed by a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
     /// Returns "mean_variance(x: f32) -> (mean: f32, variance: f32)".
     [[nodiscard]] std::string signature() const;
-    /// The text form. If T is open and there is no text with T, the text for the first of types(), with a
+    /// The text form. If `T` is open and no text with `T` exists, the text for the first of types(), with a
     /// comment that says so.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool equals(const PyOperator& other) const;
-    /// The full texts of all warnings given about the operator. If there are none, the warnings that a search
-    /// finds.
+    /// Full texts of all warnings that calls of the operator gave. If there were none, the warnings that a
+    /// search of the operator finds.
     [[nodiscard]] std::vector<std::string> warnings() const;
 
 private:

@@ -29,12 +29,12 @@ struct ArrowForm {
     ArrowLists lists;
 };
 
-/// Returns the form of an array of type `schema`. Throws InputError if `holds` does not allow the form, or if
-/// the elements are of a type that is not folded, with advice if there is any. `object` lends the array.
+/// Returns the form of an array of type `schema`. `object` lends the array. Throws InputError if `holds` does
+/// not allow the form, or if segfold does not fold the type of the elements. Adds advice if there is any.
 [[nodiscard]] ArrowForm form_of_arrow(const ArrowSchema& schema, nb::handle object, const std::string& what,
                                       Holds holds);
 
-/// Throws InputError for nulls among elements or rows, with advice.
+/// Throws InputError because elements or rows are null. Adds advice.
 [[noreturn]] void refuse_arrow_nulls(const ArrowForm& form, std::int64_t count, nb::handle object,
                                      const std::string& what);
 

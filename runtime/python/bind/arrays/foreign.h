@@ -19,8 +19,8 @@ namespace nb = nanobind;
 
 /// The dictionary `__cuda_array_interface__`.
 struct CudaInterface {
-    /// Reads the dictionary of an object. Throws InputError if it does not follow its specification, and for
-    /// masked arrays.
+    /// Reads the dictionary of an object. Throws InputError if the dictionary does not follow its
+    /// specification, or if the array is masked.
     static CudaInterface of(nb::handle object, const std::string& what);
 
     /// Returns the type of the elements; nothing if the language lacks it.
@@ -35,7 +35,7 @@ struct CudaInterface {
     std::uintptr_t stream = 0;
 };
 
-/// Checks a tensor of DLPack before it is read. Returns true if it is read-only.
+/// Checks a tensor of DLPack before anybody reads it. Returns true if the tensor is read-only.
 ///
 /// Throws InputError if the object is not a capsule of a tensor, if its major version is not 1, or if sizes
 /// are missing.
