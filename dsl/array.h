@@ -180,7 +180,7 @@ private:
     std::size_t length_ = 0;
     std::size_t row_length_ = 0;
     std::unique_ptr<std::byte[]> owned_;
-    std::byte* data_ = nullptr;  ///< owned or borrowed
+    std::byte* data_ = nullptr;  ///< points to `owned_` or to borrowed memory
 };
 
 /// An array and its name in an operator or a file.

@@ -43,17 +43,19 @@ class Expression;
 /// A node of an expression tree. The comment of each member lists the kinds that use it.
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
-    std::string name;    ///< name, constant, limit, field; call: its function; gather: its table
-    std::string symbol;  ///< unary, binary: "+", "<=", ...; convert: see kGenericConversion
-    Operand operand = Operand::state;  ///< field: its state
+    /// Name of a name, constant, limit or field node; of a call, its function; of a gather, its table.
+    std::string name;
+    /// Symbol of a unary or binary node, such as "+" or "<="; of a convert node, see kGenericConversion.
+    std::string symbol;
+    Operand operand = Operand::state;  ///< field: the state that it reads
     bool negative = false;             ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;       ///< integer: |value|; boolean: 0 or 1
     double real = 0;                   ///< real: the nearest double
     int rest = 0;  ///< real: the side of `real` on which the exact number lies, as in NearReal
-    std::vector<Expression> arguments;  ///< in the order of the text
-    std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
+    std::vector<Expression> arguments;  ///< operands or arguments, in the order of the text
+    std::optional<Type> type;  ///< type of the value, after check(); limit and convert: type that they name
     Position position;
-    int depth = 1;  ///< levels of the subtree
+    int depth = 1;  ///< number of levels of the subtree
     int size = 1;   ///< nodes of the subtree, at most kMostNodes + 1; a shared node counts at each use
 };
 

@@ -47,10 +47,10 @@ std::string_view name(SegmentForm form);
 /// A layout as the user states it. No file has been read yet.
 struct Layout {
     LayoutKind kind = LayoutKind::whole;
-    std::int64_t uniform_length = 0;                ///< uniform: elements per segment
-    std::vector<std::string> files = {};            ///< one file; for ranges two: begins, ends
-    std::optional<std::int64_t> num_groups = {};    ///< groups: their number; none: the largest group plus 1
-    std::string distribution = {};                  ///< generated: one of `distributions()`
+    std::int64_t uniform_length = 0;              ///< uniform: elements per segment
+    std::vector<std::string> files = {};          ///< one file; for ranges two: begins, ends
+    std::optional<std::int64_t> num_groups = {};  ///< groups: how many; none: the largest group number plus 1
+    std::string distribution = {};                ///< generated: one of `distributions()`
     std::map<std::string, double> parameters = {};  ///< generated: as stated, without defaults
     std::string variant = {};  ///< generated: the bare word, such as "half" in "giant:half"
 

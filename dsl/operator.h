@@ -109,12 +109,14 @@ struct Operator {
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
     std::optional<Block> map;     ///< write-back: makes outputs of an element from its segment's results
-    std::optional<Scan> scan;     ///< running results
+    /// Running results: makes outputs of an element from the states before it and with it.
+    std::optional<Scan> scan;
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text of the operator, for messages; may be null
     std::string identity_word = {};  ///< name of the identity in messages: "--identity"; empty: default
-    std::shared_ptr<const std::vector<Operator>> factors = {};  ///< the operators that `&` joined, or null
+    /// The operators that `&` joined into this one; null if there are none.
+    std::shared_ptr<const std::vector<Operator>> factors = {};
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True if an empty segment has a result.

@@ -466,7 +466,8 @@ private:
             list += (list.empty() ? "" : ", ") + field.name;
         }
         const auto suggestion = did_you_mean(assignment.field, names);
-        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;  // in a text
+        // Only a text, not C++, needs `let`.
+        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;
         fail(assignment.position,
              "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,
              needs_let ? "a name of your own is bound with let: let " + assignment.field + " = ..." : "");

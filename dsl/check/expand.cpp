@@ -459,7 +459,7 @@ private:
     Complaints& complaints_;
     std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
     std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
-    std::vector<std::string> operands_;     ///< names of the part's two states, then words for both
+    std::vector<std::string> operands_;     ///< names of the part's two states, then a phrase that names both
     bool in_finish_ = false;
     int made_ = 0;
 };

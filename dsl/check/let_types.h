@@ -21,7 +21,7 @@ struct LetUses {
     std::optional<LetUse> other;  ///< the first use that requires another type, if any
 };
 
-/// A value of a block and the type of its field; no type for a `let`, which has its own.
+/// A value that a block assigns, and the type of the assigned field; no type if the field is unknown.
 struct TypedValue {
     Expression value;
     std::optional<Type> wanted;

@@ -35,7 +35,7 @@ struct RowRead {
 
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
-    Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
+    Operator op;  ///< for one feature; parameters: columns of rows, others, then a column for each read
     std::vector<RowRead> reads = {};       ///< reads of lift
     std::vector<RowRead> map_reads = {};   ///< reads of map; equal reads of two parts share a column
     std::vector<RowRead> scan_reads = {};  ///< reads of scan

@@ -130,7 +130,7 @@ private:
     HomePointer home_;
     Recorder* outer_;                ///< the definition that encloses this one
     Recording* outer_recording_;     ///< the part of the enclosing definition that is being recorded
-    std::array<bool, 6> said_ = {};  ///< set for parts that have been recorded
+    std::array<bool, 6> said_ = {};  ///< true for each part that has been recorded
     /// A `let` of plain numbers. Its uses decide its type.
     struct UntypedLet {
         Block* block;

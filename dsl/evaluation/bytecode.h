@@ -66,7 +66,7 @@ enum class Opcode : std::uint8_t {
 struct Instruction {
     Opcode opcode;
     Type type;    ///< the operands' type
-    Type target;  ///< the value's type in convert and gather
+    Type target;  ///< type of the value of convert and gather
     std::uint16_t out, a, b, c;
 };
 

@@ -303,7 +303,7 @@ private:
     const Operator& op_;
     const ReadRanges& data_;
     std::map<std::string, KnownLet> lets_;  ///< locals of the current block
-    std::map<std::string, Type> results_;   ///< for map, which reads results
+    std::map<std::string, Type> results_;   ///< types of the results that map reads
     std::vector<Fact> facts_;
     std::set<std::string> unproved_;
     int steps_ = 0;

@@ -85,7 +85,7 @@ private:
     const DataRanges* data_;
     std::mt19937_64& random_;
     std::vector<std::vector<Slot<double>>> edges_;      ///< for each column: edge values and constants
-    std::vector<std::vector<Slot<double>>> constants_;  ///< for each column
+    std::vector<std::vector<Slot<double>>> constants_;  ///< for each column: constants in the operator's text
     /// For each column: edge values, constants, then ends of the data. Columns of similar types share one
     /// order.
     std::vector<std::vector<Slot<double>>> alike_;

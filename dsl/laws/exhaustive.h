@@ -51,7 +51,7 @@ private:
     int size_;
     std::vector<std::uint8_t> table_;  ///< combine(a, b) at a * size_ + b
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< for each reached state
+    std::vector<Origin> origins_;  ///< the origin of each reached state
     int identity_ = 0;
     bool complete_ = false;
 };

@@ -80,7 +80,7 @@ using CaseStates = std::array<const Slot<Real>*, 3>;
 /// Outcome of comparing both sides of an equation in working precision.
 enum class Agreement : std::uint8_t {
     equal,
-    rounded,   ///< apart by no more than a few roundings
+    rounded,   ///< both sides differ by no more than a few roundings
     doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted already
 };
 

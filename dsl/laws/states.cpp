@@ -204,7 +204,7 @@ void LawMachine::add_settings(const ScalarValues* scalars)
             places_.push_back({kFirstIndex, 0, kSegment, setting});
         }
     }
-    setting_ = scalar_values_.size();  // no setting is set, so the next set_scalars() stores one
+    setting_ = scalar_values_.size();  // a number that no setting has, so set_scalars(0) stores setting 0
     set_scalars(0);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// States for the search for counter-examples. Drawn elements are lifted and combined, so each state can
-// occur.
+// States for the search for counter-examples. Elements are drawn, lifted and combined, so a fold can reach
+// each of these states.
 #include <random>
 #include <vector>
 
@@ -84,7 +84,7 @@ private:
     std::vector<bool> columns_of_places_;
     std::vector<ElementPlace> places_;
     std::vector<std::size_t> settings_ = {0};
-    std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
+    std::vector<std::size_t> scalar_tables_;                ///< indices of the tables that are scalars
     std::vector<std::vector<Slot<double>>> scalar_values_;  ///< values by set, then by scalar
     std::size_t setting_ = 0;                               ///< the set of scalar values that the tables hold
     std::vector<Array> tables_;

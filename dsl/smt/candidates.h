@@ -14,7 +14,7 @@ struct Candidate {
     Kind kind = Kind::other;
     std::size_t x = 0, y = 0;  ///< indices of fields; not_negative: 0 <= x; ordered: x <= y; zero: x = 0
     Expression claim;
-    std::string text;  ///< "(leading = flights) => (trailing = flights)"
+    std::string text;  ///< for readers: "(leading = flights) => (trailing = flights)"
 };
 
 /// A list of candidates that can be evaluated and translated. `finish` of its bytecode returns one bool for

@@ -105,7 +105,7 @@ private:
     std::map<std::string, std::string> keys_;  ///< theory of integers: short names of computed floats
     std::map<std::string, std::string> open_;  ///< theory of integers: open values that depend on floats
     std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-        powers_;  ///< exp: argument and value of each call
+        powers_;  ///< exponential function -> argument and value of each call
 };
 
 /// Type of an instruction's value.

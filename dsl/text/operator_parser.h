@@ -148,12 +148,12 @@ private:
     Unread unread_;
     Shorthands shorthands_;
     std::vector<Use> uses_;
-    int loops_ = 0;   ///< open loops
-    int rounds_ = 0;  ///< rounds of all loops
+    int loops_ = 0;   ///< number of loops that are being read
+    int rounds_ = 0;  ///< number of rounds of all loops so far
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
-    std::vector<std::string> scan_states_;  ///< scan's names for its states
-    std::optional<Token> appended_;         ///< append's name for its state
+    std::vector<std::string> scan_states_;  ///< names that scan gives its two states
+    std::optional<Token> appended_;         ///< name that append gives its state
 };
 
 }  // namespace segfold

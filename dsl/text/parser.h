@@ -25,7 +25,7 @@ struct DeclaredParameter {
     std::optional<Type> type;  ///< none for `T` and for a missing type
     bool table = false;        ///< true for a scalar as well
     bool scalar = false;
-    bool row = false;  ///< a column or a table of rows
+    bool row = false;  ///< true for a column or a table of rows
 };
 
 /// Reads only the parameters of the operator in `text`. Throws SpecError.

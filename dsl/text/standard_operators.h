@@ -24,7 +24,7 @@ struct StandardOperator {
     std::string source = {};  ///< author, year and title of its origin
     std::string example =
         {};  ///< "x = 1 2 3 -> 6": a segment's columns, then results and outputs; may be empty
-    std::vector<StandardVersion> versions = {};  ///< one, or one for each group of types
+    std::vector<StandardVersion> versions = {};  ///< one for all types, or one for each group of types
 };
 
 /// All standard operators, by name.

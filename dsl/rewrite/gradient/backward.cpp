@@ -277,7 +277,7 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
             left.erase(field);
         }
         if (left.size() == before)
-            return std::nullopt;  // fields depend on each other
+            return std::nullopt;  // no order: fields depend on each other
     }
     return found;
 }

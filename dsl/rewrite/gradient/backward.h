@@ -145,9 +145,9 @@ private:
     std::string kept_;  ///< the parameter if it is a column, else any column; it gives the number of elements
     bool is_summed_ = false;
     Type wide_ = Type::f32;
-    std::string result_, length_;                   ///< names: grad_x, and the table of lengths
+    std::string result_, length_;  ///< names of the gradient (grad_x) and of the table of lengths
     std::map<std::string, std::string> gradients_;  ///< result or output -> grad_NAME
-    std::vector<Parameter> given_;                  ///< gradients_ as parameters
+    std::vector<Parameter> given_;                  ///< the arrays named in gradients_, as parameters
 };
 
 }  // namespace segfold

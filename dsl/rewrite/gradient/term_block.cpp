@@ -111,7 +111,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
                        std::set<std::string> taken, const std::set<std::string>& unconditional) const
 {
     std::map<const ExpressionNode*, int> uses, depths;
-    std::vector<Expression> order;  // arguments before their users
+    std::vector<Expression> order;  // terms in an order with arguments before their users
     auto computed = computed_;
     const std::function<void(const Expression&)> count = [&](const Expression& term) {
         if (++uses[&*term] > 1)
@@ -129,7 +129,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
         std::set<const ExpressionNode*> seen;
         return reads_at_risk(term, computed, seen);
     };
-    constexpr int kDeep = 32;  // most levels of an expression without a local
+    constexpr int kDeep = 32;  // largest number of levels of an expression without a local
     Block block;
     std::map<const ExpressionNode*, std::string> locals;
     const std::function<Expression(const Expression&)> printed = [&](const Expression& term) -> Expression {
