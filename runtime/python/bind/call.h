@@ -167,7 +167,7 @@ private:
 
     std::shared_ptr<TypedOperator> typed_;
     std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then of segments
-    std::size_t model_ = 0;        ///< the place of the first array that is not a scalar
+    std::size_t model_ = 0;        ///< index in arrays_ of the first array that is not a scalar
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;

@@ -35,7 +35,7 @@ struct TypedOperator {
     Operator op;
     std::vector<ResultField> fields;  ///< fields of the results, without keys
     bool has_rows;                    ///< true if every field holds rows
-    ToldWarnings told = {};           ///< guarded by the interpreter's lock
+    ToldWarnings told = {};           ///< warnings so far; guarded by the interpreter's lock
     /// The plans that sessions keep for the operator. Guarded by the interpreter's lock.
     std::map<const Session*, std::shared_ptr<OperatorPlans>> plans = {};
 
@@ -109,7 +109,8 @@ private:
     std::string text_;  ///< the text of a generic operator; empty for a standard operator and for a product
     std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
     std::shared_ptr<std::pair<PyOperator, ScanForm>> scan_of_;
-    std::shared_ptr<PyOperator> scanned_[4];  ///< index: exclusive + 2 * reverse; null until needed
+    /// The operators that scanned() has returned. Index: exclusive + 2 * reverse; null until needed.
+    std::shared_ptr<PyOperator> scanned_[4];
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;
     std::shared_ptr<TypedOperator> fixed_;

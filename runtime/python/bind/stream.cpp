@@ -208,7 +208,8 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
         return;
     input.segments.kind = lists->kind;
     input.segments.uniform_length = lists->uniform_length;
-    if (lists->kind == LayoutKind::offsets)  // borrowed from the column, whose source holds the offsets
+    // The offsets are borrowed from the column, whose source keeps them alive.
+    if (lists->kind == LayoutKind::offsets)
         input.segments.array = memory_source(Array::borrow(lists->first.type, lists->first.data,
                                                            static_cast<std::size_t>(lists->first.length)));
 }
@@ -388,7 +389,7 @@ private:
     std::condition_variable changed_;
     std::optional<Results> ready_;
     std::vector<std::string> warnings_;
-    Closed closed_;  ///< set under mutex_
+    Closed closed_;  ///< true once the stream is closed; set under mutex_
     /// Stops the work when the stream is closed.
     std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();
     bool is_done_ = false;

@@ -190,8 +190,8 @@ bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
 
 /// The places and table entries that an operator reads.
 struct PlaceReads {
-    bool index = false;                ///< `index`
-    bool segment = false;              ///< `segment`, other than as the index of a table
+    bool index = false;                ///< true if `index` is read
+    bool segment = false;              ///< true if `segment` is read, other than as the index of a table
     std::set<std::string> by_segment;  ///< tables that are read at [segment]
     std::set<std::string> elsewhere;   ///< tables that are read at other places
     std::set<const ExpressionNode*> seen = {};

@@ -165,7 +165,7 @@ int device_of(const XlaCall& call)
 /// function.
 const Target& known_target(std::string_view text, int device)
 {
-    static auto* mutex = new std::mutex;  // threads of XLA may run while the process ends
+    static auto* mutex = new std::mutex;  // never freed: threads of XLA may run while the process ends
     static auto* targets = new std::map<int, std::map<std::string, Target, std::less<>>>;
     {
         const std::lock_guard lock(*mutex);

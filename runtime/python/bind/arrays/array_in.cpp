@@ -85,7 +85,7 @@ struct TorchTypes {
         for (const auto& [known, type] : types)
             if (known == dtype.ptr())
                 return type;
-        const auto text = text_of(dtype);  // "torch.float32"
+        const auto text = text_of(dtype);  // such as "torch.float32"
         for (const auto& [type, word] : kDtypes)
             if (text == fmt::format("torch.{}", word)) {
                 types.emplace_back(dtype.inc_ref().ptr(), type);

@@ -12,13 +12,13 @@ namespace segfold::python {
 struct ArrowLists {
     enum class Kind : std::uint8_t {
         none,
-        offsets,  ///< offsets: each list begins where the one before ends
+        offsets,  ///< offsets: each list begins where the previous list ends
         views,    ///< a begin and a length for each list
         fixed     ///< all lists have one length
     };
 
     Kind kind = Kind::none;
-    bool is_large = false;   ///< offsets or lengths have 64 bits
+    bool is_large = false;   ///< true if offsets or lengths have 64 bits
     std::int64_t width = 0;  ///< the length of fixed lists
 };
 

@@ -28,7 +28,7 @@ struct CudaInterface {
 
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;  ///< in bytes; empty for C order
-    std::string typestr;                ///< "<f4", "|b1"
+    std::string typestr;                ///< type of the elements, such as "<f4" or "|b1"
     bool is_bfloat16 = false;           ///< `typestr` is "<V2", and the object's dtype is bfloat16
     std::uintptr_t address = 0;
     bool is_read_only = false;
