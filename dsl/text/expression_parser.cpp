@@ -58,7 +58,7 @@ std::string suggest_type(std::string_view word)
 /// Counts one open parenthesis, list or prefix while the object lives. The limit keeps texts from exhausting
 /// the stack.
 ///
-/// A printed tree of depth d opens at most 2 * d of these at once.
+/// A printed tree of depth d has at most 2 * d of them open at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)

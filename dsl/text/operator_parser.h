@@ -121,7 +121,7 @@ private:
     bool loop(Block& block, const std::string& part);
     /// Reads a bound of a loop, or the index of an entry to be set.
     std::int64_t bound();
-    /// Returns the name of a loop's local in this round. Each round has its own.
+    /// Returns the name of a loop's local in this round. Each round has a local of its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
     /// Names of a block's locals. They are kept so that a long loop need not search all locals in each round.
