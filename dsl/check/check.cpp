@@ -251,8 +251,8 @@ private:
                      "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
-    /// Without declared results, the state is the result. Without finish, results must match the state's
-    /// fields in number and type.
+    /// Completes and checks the results. Without declared results, the state's fields are the results.
+    /// Without finish, results must match the state's fields in number and type.
     void settle_results()
     {
         if (op_.results.empty()) {
@@ -391,8 +391,8 @@ private:
         }
     }
 
-    /// Throws a fault: two uses of an untyped local need different types. The message says which use must
-    /// convert.
+    /// Throws a fault because two uses of an untyped local need different types. The message says which use
+    /// must convert.
     [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
     {
         auto kept = *uses.first, changed = *uses.other;

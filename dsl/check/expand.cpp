@@ -14,7 +14,7 @@ namespace {
 /// name.
 constexpr const char* kCounter = "counter";
 
-/// Most nodes that the expansion may create. A finished operator may have only kMostNodes.
+/// Largest number of nodes that the expansion may create. A finished operator may have only kMostNodes.
 constexpr int kMostMade = 8 * kMostNodes;
 
 bool is_literal(const ExpressionNode& node)

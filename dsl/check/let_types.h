@@ -29,6 +29,7 @@ struct TypedValue {
 
 /// Collects the uses of the locals in `lets` whose values state no type by themselves. The keys are the names
 /// of the locals.
+///
 /// A use requires the type that a number would take in the same place: the type of the assigned field, of the
 /// other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
 /// count only if no other use decides. If the value of another untyped local uses p, the uses of that local

@@ -100,7 +100,8 @@ std::string taken_by(const std::string& symbol)
     return "it takes numbers";
 }
 
-/// False for an operation, constant or limit that the parser never makes but C++ may.
+/// False if the language has no such operation, constant or limit. The parser never makes such a node, but
+/// C++ code may.
 bool is_known(const ExpressionNode& node)
 {
     const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
