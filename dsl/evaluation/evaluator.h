@@ -17,8 +17,8 @@ namespace segfold {
 enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
+///
 /// Real is double for working precision and long double for wide precision. A state takes `state_fields()`
-/// slots.
 /// slots.
 template <class Real>
 class Evaluator {

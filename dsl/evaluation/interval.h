@@ -10,7 +10,8 @@ namespace segfold {
 /// their product.
 __extension__ typedef __int128 WideInteger;
 
-/// The integers from `low` to `high`, both included; none if `low` is greater. A bool is 0 or 1.
+/// The integers from `low` to `high`, both included; no integer if `low` is greater than `high`. A bool is 0
+/// or 1.
 struct Interval {
     WideInteger low = 0;
     WideInteger high = -1;
