@@ -318,13 +318,13 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type of a value for a result that declares its type. None for a plain number, because it gets the
-    /// declared type.
+    /// Type of a value that is given to a result with a declared type. None for a plain number, which takes
+    /// the declared type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// The type of a result that declares none. None for plain 0 and 0.5, which fit any type; 0.5f is a
-    /// float.
+    /// Type of a value that is given to a result without a declared type. None for plain 0 and 0.5, which fit
+    /// any type; 0.5f is a float.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)

@@ -45,7 +45,7 @@ private:
 template <ValueType T>
 class Field : public Value<T> {
 public:
-    /// A field of an operator without identity.
+    /// Declares a field without identity.
     explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
     {}
@@ -133,7 +133,7 @@ public:
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    /// Throws SpecError if the array has no such entry.
+    /// Returns an entry of the array. Throws SpecError if the array has no such entry.
     Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
     const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 

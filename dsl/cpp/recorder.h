@@ -20,7 +20,7 @@ class Recording {
 public:
     enum class Part : std::uint8_t { lift, combine, finish, empty, map, append, scan };
 
-    /// Throws SpecError if the operator already has this part.
+    /// Begins to record `part`. Throws SpecError if the operator already has this part.
     Recording(Recorder& recorder, Part part, Position at);
     ~Recording();
     Recording(const Recording&) = delete;
@@ -68,9 +68,9 @@ void require_entry(const std::string& array, int number, int count, Position at)
 /// declaration.
 class Making {
 public:
-    /// New states are the given operand; if no operand is given, the state that the part sets.
+    /// Makes new states stand for the given operand; without an operand, for the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
-    /// New states declare their fields to `recorder`.
+    /// Makes new states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
     ~Making();
     Making(const Making&) = delete;

@@ -115,7 +115,7 @@ struct Terms {
 
     /// Returns `term` with the place `at`. Throws SpecError if the term may only be set, or was moved from.
     static Term read(const Term& term, Position at);
-    /// Throws SpecError: a handle that was moved from is used.
+    /// Throws SpecError because a handle is used after it was moved from.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
     /// Makes `SYMBOL argument`. `type` is the type of the argument.
     static Term unary(const char* symbol, const Term& argument, Type type, Position at);
