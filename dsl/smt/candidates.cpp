@@ -53,7 +53,7 @@ private:
             list_.push_back({kind, x, y, std::move(claim), std::move(text)});
     }
 
-    /// "x = 0"; for a bool "not x".
+    /// Returns the claim "x = 0", or for a bool "not x".
     [[nodiscard]] Expression is_zero(std::size_t x) const
     {
         return is_number(x) ? field(x) == Expression(0) : !field(x);

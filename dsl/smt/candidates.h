@@ -44,7 +44,7 @@ private:
 /// the state's other floats may explain its value.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
-/// Most candidates given to a prover.
+/// Largest number of candidates that are given to a prover.
 inline constexpr std::size_t kMostCandidates = 240;
 
 /// Prints invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".

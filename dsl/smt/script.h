@@ -58,7 +58,8 @@ public:
     /// same state. nothing_overflows() ignores this call.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
-    /// The term "(and (= l r) ...)" over all fields. Floats are equal if their bits are, or if both are NaN.
+    /// The term "(and (= l r) ...)" over all fields. Floats are equal if their bits are equal, or if both are
+    /// NaN.
     [[nodiscard]] std::string equal(const State& left, const State& right) const;
 
     void require(const std::string& term);

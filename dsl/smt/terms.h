@@ -53,10 +53,10 @@ std::string number_conversion(Type from, Type to, const std::string& a);
 
 /// An integer of any size as a term: "5", "(- 5)".
 std::string integer_literal(Type type, std::uint64_t bits);
-/// "(<= lowest a highest)" of an integer type.
+/// Requires that `a` lies in the range of an integer type: "(<= lowest a highest)".
 std::string in_range_term(Type type, const std::string& a);
 
-/// "(function a b)".
+/// Applies a function to two terms: "(function a b)".
 std::string apply(std::string_view function, const std::string& a, const std::string& b);
 
 /// Bits of a type's values in memory.
