@@ -43,7 +43,8 @@ Operator with_index_column(Operator op)
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
     rename_index(op.lift, name);
-    // append may rely on ascending indices, which a column does not promise. combine and lift replace it.
+    // append may rely on ascending indices, which a column does not promise. Without append, stages use lift
+    // and combine.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();
     if (op.map)

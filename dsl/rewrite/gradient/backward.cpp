@@ -56,8 +56,8 @@ void add_conditions(const Expression& joined, const char* symbol, std::vector<Ex
         add_conditions(argument, symbol, conditions);
 }
 
-/// True for computed integers of less than 32 bits. They may wrap in a segment of many elements, and trials
-/// on few elements do not show how such a field depends on an element.
+/// True for a field that is a computed integer of fewer than 32 bits. It may wrap in a segment of many
+/// elements, and trials on few elements do not show how it depends on an element.
 bool may_wrap(const StateField& field, const Expression& joined)
 {
     return is_integer(field.type) && size_bytes(field.type) < 4 &&

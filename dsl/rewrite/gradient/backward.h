@@ -123,7 +123,7 @@ private:
     /// Completes and checks an operator: sets its name, its description and the parameters that it reads.
     [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
                                              const std::string& description) const;
-    /// The terms as a block of `op`.
+    /// Returns a block of `op` that sets the given names to the given terms.
     [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
                               const std::vector<std::pair<std::string, Expression>>& values) const;
     /// The scan that writes the fields of the states before each element that `terms` read; none if `terms`

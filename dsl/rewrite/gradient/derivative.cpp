@@ -61,7 +61,7 @@ Expression Derivative::negated(const Expression& derivative)
     return terms_.unary("-", derivative);
 }
 
-/// Terms that occur in the sum with both signs cancel, and numbers are added.
+/// Adds two derivatives. Terms that occur with both signs cancel, and numbers are added up.
 Expression Derivative::sum(const Expression& left, const Expression& right)
 {
     if (is_zero(left) || is_zero(right))

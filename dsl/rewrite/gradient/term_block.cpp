@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Adds the term, and all subterms that are computed whenever the term is.
+/// Adds to `computed` the term, and all subterms that are always computed together with the term.
 void add_computed(const Expression& term, std::set<const ExpressionNode*>& computed)
 {
     if (!computed.insert(&*term).second)
@@ -52,7 +52,7 @@ bool is_of_numbers(const Expression& term)
     }
 }
 
-/// True if the arguments of the node do not have its type.
+/// True if the arguments of the node have another type than the node.
 bool is_of_another_type(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::convert ||
