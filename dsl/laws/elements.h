@@ -49,7 +49,6 @@ public:
 
     /// Returns an element of simple edge values. For one column, and for the first two elements, values come
     /// in the order of `number`; else they are drawn.
-    /// values are drawn.
     Element simple(std::size_t number);
 
     /// Returns an element with the same kind of value in all columns whose types have such a value: the

@@ -1,5 +1,5 @@
 #pragma once
-// Tries laws on all states of an operator that has at most 256.
+// Tries laws on all states of an operator that has at most 256 states.
 #include <chrono>
 #include <optional>
 
@@ -23,7 +23,7 @@ class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if no reachable state is missing: all elements were lifted, or every state was reached.
+    /// True if the table has every reachable state: all elements were lifted, or every state was reached.
     [[nodiscard]] bool complete() const { return complete_; }
     /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }

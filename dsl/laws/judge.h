@@ -56,7 +56,7 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// For each state, the number of elements before its first one in the case.
+/// For each state, the number of elements in the case that come before the state's first element.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
 /// Returns the elements of state `i` that the equation uses: only the first element if the equation appends
@@ -89,8 +89,8 @@ class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates both sides in working precision and compares them. Raises `spread` to their relative
-    /// difference.
+    /// Evaluates both sides in working precision and compares them. If their relative difference is larger
+    /// than `spread`, stores it in `spread`.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
     /// True if the case breaks the equation. Decides cases that compare() calls doubtful.

@@ -86,10 +86,11 @@ struct LawFinding {
     bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
     bool nan_differs = false;           ///< true if one side alone is NaN for some states that are not finite
-    std::int64_t small_cases = 0;       ///< cases of small integers, if all hold and large integers refute
-                                        ///< the law; else 0
-    /// If set: the law is refuted, but not for cases whose elements are sorted by this column. `sorted_cases`
-    /// cases break it in other orders.
+    /// Cases of small integers that were tried, if the law holds for all of these and large integers refute
+    /// it; else 0.
+    std::int64_t small_cases = 0;
+    /// If this is set, the law is refuted, but cases whose elements are sorted by this column do not break
+    /// it. `sorted_cases` cases break it in other orders.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
@@ -187,7 +188,7 @@ std::vector<Law> claimed_laws(const Operator& op);
 /// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// Prints one line, or the text of the counter-example. No final newline.
+/// Prints a finding: one line, or the text of its counter-example. There is no final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
 /// Prints all findings, each with a final newline.

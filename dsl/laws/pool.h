@@ -13,7 +13,7 @@ struct CaseNumbers {
 /// Drawn recipes (elements of states) and their states. A state is computed at its first use.
 class LawPool {
 public:
-    /// `long_recipes` have many elements; few cases use them.
+    /// `long_recipes` are recipes of many elements; few cases use them.
     LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> recipes,
             std::vector<Recipe> long_recipes = {});
 

@@ -52,7 +52,7 @@ std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& byte
 
 enum class Pattern : std::uint8_t { repeated, ascending, by_turns, simple };
 
-/// Numbers of elements in long recipes.
+/// Returns the numbers of elements that long recipes may have.
 std::vector<std::size_t> choose_lengths(const Bytecode& bytecode)
 {
     std::vector<std::size_t> lengths;

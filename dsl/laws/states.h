@@ -13,7 +13,7 @@ namespace segfold {
 /// A recipe for a state: its elements, which are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
 
-/// Most elements of a short recipe.
+/// Largest number of elements of a short recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
 /// The place of the first element of a case, and a set of scalar values.

@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Rounds in which combine may widen a constant bound. After these, the bound becomes the next constant in
-/// the operator's text, and at last a multiple of the number of elements.
+/// Number of rounds in which combine may widen a constant bound. After these, the bound becomes the next
+/// constant in the operator's text, and at last a multiple of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
