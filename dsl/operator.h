@@ -59,7 +59,8 @@ struct Block {
     Position position;
 };
 
-/// The part `scan`: gives each element outputs from two states, that before the element and that with it.
+/// The part `scan`: gives each element outputs from two states, the state before the element and the state
+/// with it.
 ///
 /// `before` and `through` are the author's names of the two states. In the block's expressions,
 /// Operand::earlier is `before`, Operand::later is `through`, and through = combine(before, lift(element)).

@@ -18,7 +18,7 @@ std::string print(const Expression& expression, const Operator* op = nullptr);
 std::string results_text(const Operator& op);
 
 /// The shortest text that every type reads back as `value`, with a point or an exponent: "0.5", "1.0",
-/// "1e+30".
+/// "1e+30". `rest` is the side of `value` on which the exact number lies, as in NearReal.
 std::string print_real(double value, int rest = 0);
 
 }  // namespace segfold
