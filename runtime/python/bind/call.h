@@ -156,7 +156,7 @@ private:
     /// arrays hold different lists.
     void take_lists();
     /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
-    /// differs from the element before.
+    /// differs from that of the element before.
     void take_key_columns();
     /// Numbers the distinct keys, on the host. Elements with equal numbers form a group. Used for unsorted
     /// keys that are texts or several columns.

@@ -26,7 +26,7 @@ struct Names {
 /// with a default need the AttributeError.
 [[noreturn]] void raise_open_type(const InputError& error);
 
-/// Raises CheckError: results are wrong.
+/// Raises CheckError, which reports that results are wrong.
 [[noreturn]] void raise_check(const std::string& message);
 
 }  // namespace segfold::python

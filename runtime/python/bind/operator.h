@@ -90,7 +90,8 @@ public:
     [[nodiscard]] const std::pair<PyOperator, ScanForm>* scanned_operator() const { return scan_of_.get(); }
     /// The origin of the operator, "standard", "text", "product" or "scan", followed by a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
-    /// Returns "mean_variance(x: f32) -> (mean: f32, variance: f32)".
+    /// Returns the name, the parameters and the results: "mean_variance(x: f32) -> (mean: f32, variance:
+    /// f32)".
     [[nodiscard]] std::string signature() const;
     /// The text form. If `T` is open and no text with `T` exists, the text for the first of types(), with a
     /// comment that says so.
@@ -102,7 +103,7 @@ public:
 
 private:
     PyOperator() = default;
-    /// Returns "This is sum for i8. It takes i8, i16, ...".
+    /// Returns a text about the operator's types: "This is sum for i8. It takes i8, i16, ...".
     [[nodiscard]] std::string text_of_types() const;
 
     std::string name_;

@@ -76,7 +76,8 @@ void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_len
             try {
                 warnings = target.session->plan(typed.op, segments, num_elements, options).warnings();
             } catch (const SpecError&) {
-                // A law is refuted for some data; a fold on the host checks the law on its own data.
+                // No plan is made if a law is refuted for some data. A fold on the host then checks the law
+                // on its own data.
             }
         } else {
             PlanKey key(segments, num_elements, options, core(*target.session).num_findings());

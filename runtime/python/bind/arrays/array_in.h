@@ -21,7 +21,7 @@ namespace nb = nanobind;
 /// The library of an array. Results are arrays of the same library. Masked arrays of NumPy are refused.
 enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other, masked };
 
-/// Returns the kind of an object, by its type. The answer for a type is kept.
+/// Returns the kind of an object, by its type. Remembers the answer for each type.
 [[nodiscard]] Kind kind_of(nb::handle object);
 
 /// Whether an array is read or written.

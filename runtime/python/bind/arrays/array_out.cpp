@@ -272,7 +272,7 @@ nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)
         return object[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
     if (array.view().place == Place::device)
         return object;
-    // A slice of array.array, for example, would be a copy.
+    // Borrows the memory, because a slice of the object, such as an array.array, may be a copy.
     const ShapeOut shape{length, array.holds() == Holds::rows ? array.view().num_features : 0};
     return borrowed_array(Kind::numpy, array.view().type, array.view().data, shape, object);
 }
