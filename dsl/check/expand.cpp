@@ -10,8 +10,7 @@
 namespace segfold {
 namespace {
 
-/// The `name` that marks an integer node as the value of a loop counter. Other integer nodes have an empty
-/// name.
+/// The `name` of an integer node that holds a loop counter's value; other integer nodes have no name.
 constexpr const char* kCounter = "counter";
 
 /// Largest number of nodes that the expansion may create. A finished operator may have only kMostNodes.
@@ -277,8 +276,7 @@ private:
         return result;
     }
 
-    /// Expands any expression. `given` holds the arguments of the function that is being expanded; null
-    /// outside of functions.
+    /// Expands an expression. `given` holds the arguments of the function being expanded, or is null.
     Expression walk(const Expression& expression, const Given* given)
     {
         const auto& node = *expression;
@@ -410,8 +408,7 @@ private:
         });
     }
 
-    /// Returns the entry at a constant index. For a computed index, returns an expression that chooses one of
-    /// all entries.
+    /// Returns the entry at a constant index, or for a computed index a choice between all entries.
     template <class Entry>
     Expression choose(const ExpressionNode& node, std::int64_t size, const Entry& entry)
     {
