@@ -15,8 +15,8 @@ private:
     int exit_code_;
 };
 
-/// A fault in a text of the user, such as an operator or a stage file. The message shows place, excerpt and
-/// caret.
+/// A fault in a text that the user wrote, such as an operator or a stage file. The message shows the place,
+/// an excerpt and a caret.
 class SpecError : public Error {
 public:
     explicit SpecError(const std::string& message) : Error(message, 2) {}

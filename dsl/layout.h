@@ -27,8 +27,8 @@ enum class LayoutKind : std::uint8_t {
 
 /// The forms in which kernels receive segments. Every layout is turned into one of these.
 ///
-/// Flags and keys: kernels find the segments and their number. Groups: each element has the number of its
-/// group; if no kernel takes these, the host first sorts the elements by group.
+/// With flags or keys, a kernel finds the segments and their number. With groups, each element has the number
+/// of its group; for a kernel that does not take groups, the host first sorts the elements by group.
 enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys, groups };
 inline constexpr std::array kSegmentForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                              SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys,
@@ -47,10 +47,10 @@ std::string_view name(SegmentForm form);
 /// A layout as the user states it. No file has been read yet.
 struct Layout {
     LayoutKind kind = LayoutKind::whole;
-    std::int64_t uniform_length = 0;                ///< uniform: elements per segment
-    std::vector<std::string> files = {};            ///< one file; for ranges two: begins, ends
-    std::optional<std::int64_t> num_groups = {};    ///< groups: their number; none: the largest one plus 1
-    std::string distribution = {};                  ///< generated: one of `distributions()`
+    std::int64_t uniform_length = 0;              ///< uniform: elements per segment
+    std::vector<std::string> files = {};          ///< one file; for ranges two: begins, ends
+    std::optional<std::int64_t> num_groups = {};  ///< groups: how many; none: the largest group number plus 1
+    std::string distribution = {};                ///< generated: one of `distributions()`
     std::map<std::string, double> parameters = {};  ///< generated: as stated, without defaults
     std::string variant = {};  ///< generated: the bare word, such as "half" in "giant:half"
 
@@ -73,7 +73,7 @@ SegmentForm form_of(LayoutKind kind);
 /// offsets; other forms stay.
 SegmentForm converted_form(SegmentForm form);
 
-/// True for flags and keys. The host does not know the number of segments then; a kernel finds it.
+/// True for flags and keys: the host does not know the number of segments until a kernel has found it.
 bool is_found(SegmentForm form);
 
 /// A numeric parameter of a generated layout.
@@ -81,16 +81,17 @@ struct DistributionParameter {
     std::string_view name;
     double lowest;
     double highest;
-    std::optional<double> standard;  ///< default value; none: it must be stated
+    std::optional<double> standard;  ///< default value; none: the user must give a value
     bool is_integer;
 };
 
 /// A rule that generates segment lengths.
 struct Distribution {
     std::string_view name;
-    std::string_view example;                    ///< a complete layout text
-    std::string_view meaning;                    ///< one line for help texts
-    std::span<const std::string_view> variants;  ///< bare words, one of which must be given; may be empty
+    std::string_view example;  ///< a complete layout text
+    std::string_view meaning;  ///< one line for help texts
+    /// Words without a value, such as "half". The layout must have one of them. May be empty.
+    std::span<const std::string_view> variants;
     std::span<const DistributionParameter> parameters;
 };
 

@@ -19,10 +19,10 @@ struct Parameter {
     bool table = false;
     Position position;
     bool scalar = false;  ///< one value for all elements; then `table` is true as well
-    bool row = false;     ///< each element or entry is a row; expressions stand for one number of the row
+    bool row = false;     ///< each element or table entry is a row; expressions handle one number of the row
 };
 
-/// A field of the state. `identity` is its value in combine's identity; none in a semigroup.
+/// A field of the state. `identity` is the field's value in combine's identity; a semigroup has none.
 struct StateField {
     std::string name;
     Type type;
@@ -30,7 +30,7 @@ struct StateField {
     Position position;
 };
 
-/// A field of the result, one output array.
+/// A field of the result. A fold returns one array for each field.
 struct ResultField {
     std::string name;
     Type type;
@@ -59,7 +59,8 @@ struct Block {
     Position position;
 };
 
-/// The part `scan`: gives each element outputs from two states, that before the element and that with it.
+/// The part `scan`: gives each element outputs from two states, the state before the element and the state
+/// with it.
 ///
 /// `before` and `through` are the author's names of the two states. In the block's expressions,
 /// Operand::earlier is `before`, Operand::later is `through`, and through = combine(before, lift(element)).
@@ -71,7 +72,8 @@ struct Scan {
     Block block = {};
 };
 
-/// Limits of an operator: longest name in bytes; most parameters, state fields and results.
+/// Limits of an operator: length of the longest name in bytes; number of parameters, of state fields and of
+/// results.
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
 
@@ -102,18 +104,20 @@ struct Operator {
     std::string earlier = "a";  ///< combine's names for its operands
     std::string later = "b";
     Block combine;
-    /// combine(earlier, lift(element)) in fewer steps. Uses fields of the earlier state, and the names of
-    /// lift except tables. Elements come in ascending order of their index.
+    /// Computes combine(earlier, lift(element)) in fewer steps. It may read fields of the earlier state, and
+    /// all names of lift except tables. Elements are appended in ascending order of their index.
     std::optional<Block> append;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
     std::optional<Block> map;     ///< write-back: makes outputs of an element from its segment's results
-    std::optional<Scan> scan;     ///< running results
+    /// Running results: makes outputs of an element from the states before it and with it.
+    std::optional<Scan> scan;
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text of the operator, for messages; may be null
-    std::string identity_word = {};  ///< the identity's name in messages, as "--identity", if it has one
-    std::shared_ptr<const std::vector<Operator>> factors = {};  ///< the operators that `&` joined, or null
+    std::string identity_word = {};  ///< name of the identity in messages: "--identity"; empty: default
+    /// The operators that `&` joined into this one; null if there are none.
+    std::shared_ptr<const std::vector<Operator>> factors = {};
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True if an empty segment has a result.
@@ -135,7 +139,8 @@ std::vector<ResultField> returned_fields(const Operator& op);
 /// must be checked.
 std::vector<std::size_t> output_places(const Operator& op, const Block& block);
 
-/// Returns the operator without `map` and `scan`. Its results are those that `map` would read.
+/// Returns the operator without `map` and `scan`. Its results are the results that `map` reads, even if `op`
+/// does not return these.
 Operator without_outputs(Operator op);
 
 /// True if `scan` reads the state before an element.

@@ -13,8 +13,8 @@ namespace {
 constexpr int kUnaryLevel = 11;
 constexpr int kPrimaryLevel = 12;
 
-/// Prints trees so that the parser reads the same tree again. A left operand is printed at its operator's
-/// precedence, a right operand one level tighter.
+/// Prints trees so that the parser reads the same tree again. A left operand gets parentheses if it binds
+/// less tightly than the operator; a right operand also if it binds equally.
 class Printer {
 public:
     explicit Printer(const Operator* op)
@@ -196,8 +196,8 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
-/// Prints a number at or beside the midpoint of two others: all digits of the midpoint, and one more that
-/// tells the side.
+/// Prints a number that lies at the midpoint of two others, or just beside it. Prints all digits of the
+/// midpoint; if the number lies beside it, one more digit tells the side.
 std::string all_digits(NearReal number)
 {
     constexpr std::size_t kEnough = 24;  // a change of the last of these digits changes no double

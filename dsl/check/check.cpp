@@ -209,7 +209,8 @@ private:
                 });
     }
 
-    /// The names that lift, map, scan and append may use. Only append has no tables.
+    /// Collects the names that lift, map, scan and append may use. `has_tables` is false only for append,
+    /// which reads no tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -250,8 +251,8 @@ private:
                      "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
-    /// Without declared results, the state is the result. Without finish, results must match the state's
-    /// fields in number and type.
+    /// Completes and checks the results. Without declared results, the state's fields are the results.
+    /// Without finish, results must match the state's fields in number and type.
     void settle_results()
     {
         if (op_.results.empty()) {
@@ -390,8 +391,8 @@ private:
         }
     }
 
-    /// Throws a fault: two uses of an untyped local need different types. The message says which use must
-    /// convert.
+    /// Throws a fault because two uses of an untyped local need different types. The message says which use
+    /// must convert.
     [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
     {
         auto kept = *uses.first, changed = *uses.other;
@@ -465,7 +466,8 @@ private:
             list += (list.empty() ? "" : ", ") + field.name;
         }
         const auto suggestion = did_you_mean(assignment.field, names);
-        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;  // in a text
+        // Only a text, not C++, needs `let`.
+        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;
         fail(assignment.position,
              "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,
              needs_let ? "a name of your own is bound with let: let " + assignment.field + " = ..." : "");

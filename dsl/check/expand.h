@@ -33,11 +33,11 @@ struct Shorthands {
     Arrays results;
 };
 
-/// Symbol of a comparison between an entry's number and a computed index, which must be an integer. check()
-/// removes the symbol.
+/// `name` of a comparison between an entry's number and a computed index. It tells check() to require an
+/// integer index; check() then removes the name.
 inline constexpr const char* kChoosesEntry = "index";
 
-/// Largest array, and most rounds of one loop.
+/// Largest number of entries of an array, and of rounds of one loop.
 inline constexpr std::int64_t kMostEntries = 256;
 
 /// The name of entry `index` of an array: "bins_3".

@@ -16,7 +16,7 @@ bool has(const auto& fields, const std::string& name)
     return std::ranges::any_of(fields, [&](const auto& field) { return field.name == name; });
 }
 
-/// True if the block gives one value without a name, or sets an unknown name. Either may mean any output.
+/// True if the author may mean any output: the block gives one value without a name, or sets an unknown name.
 bool is_open(const Operator& op, const Block& block)
 {
     return std::ranges::any_of(block.assignments,

@@ -18,9 +18,10 @@ struct OutputFault {
 /// tell apart. Reports nothing that the unread parts may explain.
 [[nodiscard]] std::vector<OutputFault> output_faults(const Operator& op, const Unread& unread);
 
-/// The outputs that the part "map" or "scan" of `op` may set. A part that stands alone sets all. Of two
-/// parts, each sets the outputs that it names. If it gives one value without a name or sets an unknown name,
-/// it may also set outputs that the other does not name. An unread part counts, too.
+/// The outputs that the part "map" or "scan" of `op` may set. If `op` has only this part, these are all
+/// outputs. If `op` has both parts, they are the outputs that the part names. If the part gives one value
+/// without a name or sets an unknown name, they include all outputs that the other part does not name. A part
+/// that could not be read counts as present.
 [[nodiscard]] std::vector<ResultField> settable_outputs(const Operator& op, std::string_view part,
                                                         const Unread& unread);
 

@@ -10,7 +10,8 @@ namespace segfold {
 /// True if a column or a table holds rows; then every result is a row.
 [[nodiscard]] bool has_rows(const Operator& op);
 
-/// Returns the operator for one feature: columns and tables of rows become columns and tables of numbers.
+/// Returns the operator for one feature, a number of each row: columns and tables of rows become columns and
+/// tables of numbers.
 [[nodiscard]] Operator of_one_feature(Operator op);
 
 /// A fault of an operator over rows: its place and the remedy.
@@ -34,9 +35,9 @@ struct RowRead {
 
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
-    Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
+    Operator op;  ///< for one feature; parameters: columns of rows, others, then a column for each read
     std::vector<RowRead> reads = {};       ///< reads of lift
-    std::vector<RowRead> map_reads = {};   ///< reads of map; one that another part has too is the same column
+    std::vector<RowRead> map_reads = {};   ///< reads of map; equal reads of two parts share a column
     std::vector<RowRead> scan_reads = {};  ///< reads of scan
 };
 

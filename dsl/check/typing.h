@@ -1,5 +1,6 @@
 #pragma once
-// Types of expressions. Numbers take their type from the context; everything else states its own.
+// Types of expressions. Numbers take their type from the context; every other expression has a type of its
+// own.
 #include <map>
 #include <optional>
 #include <set>
@@ -36,7 +37,8 @@ public:
     /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// Resolves and types the value of a `let`. `context` is the type for which its uses call, if any.
+    /// Resolves and types the value of a `let`. `context` is the type that the uses of the local require, if
+    /// any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Adds a local.
@@ -71,7 +73,7 @@ private:
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples in messages: one that the operator uses, floating-point if `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// Throws PlacedError: the type of `at` is unknown. The message shows how to convert `example`.
+    /// Throws PlacedError because the type of `at` is unknown. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
     /// True if the expression uses a name that already has a message.

@@ -66,7 +66,7 @@ public:
     /// Joins two neighbouring states. The first one always covers the earlier elements.
     ///
     ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
-    ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
+    ///     op.combine([](auto a, auto b) { return a + b; });  // one field; several: return a or b
     template <class Body>
     Definition& combine(const Body& body, SourceLocation at = SourceLocation::current())
     {
@@ -100,8 +100,8 @@ public:
     }
 
     /// Appends an element to a state. Define it if it takes fewer steps than lift and combine. Its value must
-    /// equal combine(a, lift). It may read columns and scalars, as lift does. Elements come in ascending
-    /// order of their index.
+    /// equal combine(a, lift). It may read columns and scalars, as lift does, but no tables. Elements are
+    /// appended in ascending order of their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
     ///     op.append([&](auto a) { return max(a, x); });    // of one field
@@ -318,13 +318,13 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type of a value for a result that declares its type. None for a plain number, because it gets the
-    /// declared type.
+    /// Type of a value that is given to a result with a declared type. None for a plain number, which takes
+    /// the declared type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// The type of a result that declares none. None for plain 0 and 0.5, which fit any type; 0.5f is a
-    /// float.
+    /// Type of a value that is given to a result without a declared type. None for plain 0 and 0.5, which fit
+    /// any type; 0.5f is a float.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)

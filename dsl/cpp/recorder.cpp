@@ -16,7 +16,7 @@ thread_local Making* t_making = nullptr;
 
 constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append", "scan"};
 
-/// Turns fields of the final state, as map reads them, into names of results.
+/// Replaces each field of the final state, which map may read, by the name of a result.
 Expression with_results_named(const Expression& expression)
 {
     const auto& node = *expression;

@@ -66,7 +66,7 @@ enum class Opcode : std::uint8_t {
 struct Instruction {
     Opcode opcode;
     Type type;    ///< the operands' type
-    Type target;  ///< the value's type in convert and gather
+    Type target;  ///< type of the value of convert and gather
     std::uint16_t out, a, b, c;
 };
 
@@ -100,8 +100,8 @@ struct Program {
 ///   scan     state before, state through, columns, then index, position, segment  ->  outputs that it sets
 ///
 /// If the operator has no `finish`, the program of finish copies the state. If it has no `empty`, the program
-/// of empty finishes the identity. Without an identity, that program then has no code, and has_empty is
-/// false.
+/// of empty applies finish to the identity. If it has neither `empty` nor an identity, that program has no
+/// code, and has_empty is false.
 struct Bytecode {
     Program identity, lift, combine, append, finish, empty, map, scan;
     bool has_identity = false, has_append = false, has_empty = false, has_map = false, has_scan = false;

@@ -18,7 +18,7 @@ enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
 ///
-/// Real is double for working precision and long double for wide precision. A state is `state_fields()`
+/// Real is double for working precision and long double for wide precision. A state takes `state_fields()`
 /// slots.
 template <class Real>
 class Evaluator {
@@ -40,7 +40,7 @@ public:
     /// Lifts an element with the given column values.
     void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
               Value* state);
-    /// Combines two states. `out` may be one of these.
+    /// Combines two states. `out` may be the same as `earlier` or `later`.
     void combine(const Value* earlier, const Value* later, Value* out);
     /// Appends an element to `state`. `element` holds the columns' values, then index, position and segment.
     void append(const Value* state, const Value* element, Value* out);
@@ -81,7 +81,8 @@ private:
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, append_, finish_, empty_, map_, scan_;
-    /// Lift's slots in working precision, if a wide lift takes decisions from them; else empty.
+    /// Slots of lift in working precision, from which a lift in wide precision takes its decisions. Empty if
+    /// lift has no decision that rounding may change.
     std::vector<Slot<double>> deciding_;
 };
 
@@ -92,7 +93,7 @@ public:
     OutsideTable(std::string before, std::int64_t element, std::string behind);
 
     [[nodiscard]] std::int64_t element() const { return element_; }
-    /// The same error for element `element`, if the fold has moved the elements.
+    /// Returns the same error for another element number. Folds that move the elements use it.
     [[nodiscard]] OutsideTable by(std::int64_t element) const { return {before_, element, behind_}; }
 
 private:
@@ -100,7 +101,7 @@ private:
     std::int64_t element_ = 0;
 };
 
-/// The error of an `element` that reads past the end of a table, in `part`: lift, map or scan.
+/// Makes the error of an `element` that reads past the end of a table. `part` is lift, map or scan.
 [[nodiscard]] OutsideTable outside_table(const Bytecode& bytecode, const Outcome& outcome,
                                          std::int64_t table_length, std::int64_t element,
                                          std::string_view part = "lift");

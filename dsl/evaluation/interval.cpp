@@ -8,8 +8,8 @@ namespace {
 
 int width_of(Type type) { return type == Type::boolean ? 1 : static_cast<int>(size_bytes(type)) * 8; }
 
-/// The interval around the values of `operation` at all pairs of ends. `operation` must be monotonic in each
-/// operand. None if a value overflows.
+/// Returns the smallest interval that contains the values of `operation` at all pairs of ends. `operation`
+/// must be monotonic in each operand. None if a value overflows.
 template <class Operation>
 std::optional<Interval> around_corners(const Interval& left, const Interval& right, Operation operation)
 {

@@ -11,9 +11,9 @@
 namespace segfold {
 namespace {
 
-/// Most nodes of an expression that is compared with known conditions.
+/// Largest number of nodes of an expression that is compared with known conditions.
 constexpr int kLargestKnown = 24;
-/// Most nodes that are analysed. Later nodes may have any value of their type.
+/// Number of nodes that are analysed. Nodes beyond this number may have any value of their type.
 constexpr int kMostSteps = 1'000'000;
 
 bool is_counted(const Expression& expression)
@@ -27,7 +27,7 @@ bool is_constant(const Expression& expression)
            expression->kind == ExpressionKind::limit;
 }
 
-/// The comparison that is true exactly where `symbol` is false.
+/// The comparison that is true exactly if `symbol` is false.
 std::string opposite(std::string_view symbol)
 {
     using Pair = std::pair<std::string_view, std::string_view>;
@@ -106,7 +106,7 @@ private:
             visit(assignment.value);
     }
 
-    /// Analyses every read of a table in the expression that may happen.
+    /// Analyses every read of a table that the expression may perform.
     void visit(const Expression& expression)
     {
         if (!gathers(expression))
@@ -303,7 +303,7 @@ private:
     const Operator& op_;
     const ReadRanges& data_;
     std::map<std::string, KnownLet> lets_;  ///< locals of the current block
-    std::map<std::string, Type> results_;   ///< for map, which reads results
+    std::map<std::string, Type> results_;   ///< types of the results that map reads
     std::vector<Fact> facts_;
     std::set<std::string> unproved_;
     int steps_ = 0;

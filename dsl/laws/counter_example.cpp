@@ -53,7 +53,7 @@ std::vector<FieldValue> typed(const std::vector<Type>& types, const std::vector<
     return values;
 }
 
-/// Prints "1" for a single value. Several values have their names: "OPEN x = 1, y = 2 CLOSE".
+/// Prints a single value alone, as "1". Prints several values with their names: "OPEN x = 1, y = 2 CLOSE".
 std::string print_values(const std::vector<std::string>& names, const std::vector<FieldValue>& values,
                          std::string_view open, std::string_view close)
 {
@@ -127,7 +127,8 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
     return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
 }
 
-/// Describes the example. `data` names the elements in the data; empty if they were drawn.
+/// Writes the text of the example. `data` tells which elements of the data the example has; empty if its
+/// elements were drawn.
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
                  const std::vector<FieldValue>& identity, const std::string& data)
 {

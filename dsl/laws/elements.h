@@ -47,7 +47,8 @@ public:
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// Returns an element of simple edge values: in order if there is one column, else drawn.
+    /// Returns an element of simple edge values. For one column, and for the first two elements, values come
+    /// in the order of `number`; else they are drawn.
     Element simple(std::size_t number);
 
     /// Returns an element with the same kind of value in all columns whose types have such a value: the
@@ -83,7 +84,7 @@ private:
     const DataRanges* data_;
     std::mt19937_64& random_;
     std::vector<std::vector<Slot<double>>> edges_;      ///< for each column: edge values and constants
-    std::vector<std::vector<Slot<double>>> constants_;  ///< for each column
+    std::vector<std::vector<Slot<double>>> constants_;  ///< for each column: constants in the operator's text
     /// For each column: edge values, constants, then ends of the data. Columns of similar types share one
     /// order.
     std::vector<std::vector<Slot<double>>> alike_;

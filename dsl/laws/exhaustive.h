@@ -1,5 +1,5 @@
 #pragma once
-// Tries laws on all states of an operator that has at most 256.
+// Tries laws on all states of an operator that has at most 256 states.
 #include <chrono>
 #include <optional>
 
@@ -18,12 +18,12 @@ struct Exhaustion {
 
 /// The reachable states of an operator, and a table of combine for every pair of states.
 ///
-/// Requires num_small_states(op) and a combine that is exact.
+/// Requires that num_small_states(op) has a value, and that combine never rounds.
 class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if no reachable state is missing: all elements were lifted, or every state was reached.
+    /// True if the table has every reachable state: all elements were lifted, or every state was reached.
     [[nodiscard]] bool complete() const { return complete_; }
     /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }
@@ -51,7 +51,7 @@ private:
     int size_;
     std::vector<std::uint8_t> table_;  ///< combine(a, b) at a * size_ + b
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< for each reached state
+    std::vector<Origin> origins_;  ///< the origin of each reached state
     int identity_ = 0;
     bool complete_ = false;
 };

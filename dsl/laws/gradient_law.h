@@ -10,7 +10,7 @@ namespace segfold {
 
 /// An element whose gradient differs from a finite difference of the results.
 struct WrongGradient {
-    GradientCase segment;  ///< one segment, with the element
+    GradientCase segment;  ///< a single segment, which contains the element
     std::size_t element = 0;
     double gradient = 0, difference = 0;
 };
@@ -18,9 +18,9 @@ struct WrongGradient {
 /// The outcome of judging a gradient.
 struct GradientFinding {
     std::string op, parameter, means;
-    std::size_t num_points = 0;          ///< elements compared
-    std::size_t num_corners = 0;         ///< elements left out, because differences of several steps disagree
-    std::optional<WrongGradient> wrong;  ///< in the shortest segment found
+    std::size_t num_points = 0;          ///< number of elements compared
+    std::size_t num_corners = 0;         ///< number left out, because differences of several steps disagree
+    std::optional<WrongGradient> wrong;  ///< a wrong gradient, in the shortest segment found; else none
 
     /// True if elements were compared and no gradient is wrong.
     [[nodiscard]] bool is_right() const { return !wrong && num_points > 0; }

@@ -56,11 +56,11 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// For each state, the number of elements before its first one in the case.
+/// For each state, the number of elements in the case that come before the state's first element.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
-/// Returns the elements of state `i` that the equation uses: only the first one if the equation appends this
-/// state.
+/// Returns the elements of state `i` that the equation uses: only the first element if the equation appends
+/// state `i`, else all elements.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
 /// Both sides of an equation. `first` and `second` hold intermediate states.
@@ -80,7 +80,7 @@ using CaseStates = std::array<const Slot<Real>*, 3>;
 /// Outcome of comparing both sides of an equation in working precision.
 enum class Agreement : std::uint8_t {
     equal,
-    rounded,   ///< apart by no more than a few roundings
+    rounded,   ///< both sides differ by no more than a few roundings
     doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted already
 };
 
@@ -89,8 +89,8 @@ class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates both sides in working precision and compares them. Raises `spread` to their relative
-    /// difference.
+    /// Evaluates both sides in working precision and compares them. If their relative difference is larger
+    /// than `spread`, stores it in `spread`.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
     /// True if the case breaks the equation. Decides cases that compare() calls doubtful.

@@ -80,7 +80,7 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Forgets the types that the text does not name; check() finds them again.
+/// Narrows the types that the text names, and forgets all others; check() finds these again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;

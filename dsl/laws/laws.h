@@ -61,13 +61,15 @@ std::string print(const FieldValue& value);
 struct ReachedState {
     std::vector<FieldValue> fields;
     std::vector<std::vector<FieldValue>>
-        elements;            ///< [element][column], lifted and combined from left to right
-    std::string place = {};  ///< index of the first element, as "index 2147483645", if it matters
+        elements;  ///< [element][column], lifted and combined from left to right
+    /// Index, position and segment of the first element, as far as lift reads them: "index 2147483645".
+    std::string place = {};
 };
 
 /// States that break a law, and the two states that should be equal.
 struct CounterExample {
-    std::vector<ReachedState> states;  ///< a, b, c, as many as the equation has; for append: a and lift(x)
+    /// One for each state a, b, c of the equation; for append: a and lift(x).
+    std::vector<ReachedState> states;
     std::vector<FieldValue> left, right;
     std::vector<std::pair<std::string, FieldValue>> scalars =
         {};                             ///< names and values of scalars, if there are any
@@ -80,21 +82,22 @@ struct LawFinding {
     Law law = Law::associative;
     Verdict verdict = Verdict::not_refuted;
     std::int64_t cases = 0;             ///< cases tried with the operator's own types
-    std::int64_t exhaustive_cases = 0;  ///< cases in a trial of all states; 0: not done
+    std::int64_t exhaustive_cases = 0;  ///< cases in a trial of all states; 0: there was no such trial
     bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
-    bool nan_differs = false;           ///< one side alone may be NaN for states that are not finite
-    std::int64_t small_cases = 0;       ///< cases of small integers, if all hold and large integers refute
-                                        ///< the law; else 0
-    /// If set: the law is refuted, but not for cases whose elements are sorted by this column. `sorted_cases`
-    /// cases break it in other orders.
+    bool nan_differs = false;           ///< true if one side alone is NaN for some states that are not finite
+    /// Cases of small integers that were tried, if the law holds for all of these and large integers refute
+    /// it; else 0.
+    std::int64_t small_cases = 0;
+    /// If this is set, the law is refuted, but cases whose elements are sorted by this column do not break
+    /// it. `sorted_cases` cases break it in other orders.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
     Means means = Means::search;
-    double seconds = 0;           ///< time of the prover
+    double seconds = 0;           ///< processor time of the prover
     std::string invariants = {};  ///< facts about states on which the proof relies: "0 <= leading <= flights"
-    std::string unproved = {};    ///< why there is no proof, if a proof was tried
+    std::string unproved = {};    ///< why no proof was found, if a proof was tried; else empty
     /// True if only overflow refutes the law: the law is proved as long as nothing overflows.
     bool holds_without_overflow = false;
 };
@@ -116,7 +119,8 @@ struct LawReport {
 
 /// Known range of a column's values.
 struct ColumnRange {
-    std::optional<FieldValue> lowest, highest;  ///< among finite values; none if no value is finite
+    /// Lowest and highest finite value; none if no value is finite.
+    std::optional<FieldValue> lowest, highest;
     bool has_negative_zero = false;
     bool has_positive_infinity = false;
     bool has_negative_infinity = false;
@@ -184,7 +188,7 @@ std::vector<Law> claimed_laws(const Operator& op);
 /// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// Prints one line, or the text of the counter-example. No final newline.
+/// Prints a finding: one line, or the text of its counter-example. There is no final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
 /// Prints all findings, each with a final newline.

@@ -13,7 +13,7 @@ struct CaseNumbers {
 /// Drawn recipes (elements of states) and their states. A state is computed at its first use.
 class LawPool {
 public:
-    /// `long_recipes` have many elements; few cases use them.
+    /// `long_recipes` are recipes of many elements; few cases use them.
     LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> recipes,
             std::vector<Recipe> long_recipes = {});
 
@@ -40,9 +40,11 @@ private:
 
     LawMachine& machine_;
     std::vector<Recipe> recipes_;
-    std::size_t num_short_;   ///< number of recipes with few elements, which come first
-    bool by_place_;           ///< lift reads index or position, so states depend on their place
-    std::size_t num_starts_;  ///< number of offsets in a case at which kept states begin; 1 unless by_place_
+    std::size_t num_short_;  ///< number of recipes with few elements, which come first
+    bool by_place_;          ///< lift reads index or position, so states depend on their place
+    /// Number of offsets in a case at which kept states begin. It is 1 if states do not depend on their
+    /// place.
+    std::size_t num_starts_;
     std::vector<Made> made_;
     std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first of
                                          ///< LawMachine::places()

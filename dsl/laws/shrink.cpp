@@ -107,7 +107,7 @@ private:
         return false;
     }
 
-    /// Drops halves of recipes with many elements first, then quarters, and so on.
+    /// Drops runs of elements from long recipes: first halves, then quarters, and so on.
     bool drop_runs()
     {
         for (std::size_t r = 0; r < best_.recipes.size(); ++r)

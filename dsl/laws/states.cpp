@@ -24,7 +24,7 @@ constexpr std::int64_t kTableLength = 64;
 /// One recipe in kRecipesPerRelation begins with an element of the previous recipe, changed by a constant.
 constexpr std::uint64_t kRecipesPerRelation = 4;
 
-/// Most places, and most lengths, that come from constants in the operator's text.
+/// Largest number of places, and of lengths, that come from constants in the operator's text.
 constexpr std::size_t kMostSuggested = 8;
 
 /// Lengths of recipes with many elements. Lengths near constants in the operator's text are added.
@@ -52,7 +52,7 @@ std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& byte
 
 enum class Pattern : std::uint8_t { repeated, ascending, by_turns, simple };
 
-/// Numbers of elements in long recipes.
+/// Returns the numbers of elements that long recipes may have.
 std::vector<std::size_t> choose_lengths(const Bytecode& bytecode)
 {
     std::vector<std::size_t> lengths;
@@ -204,7 +204,7 @@ void LawMachine::add_settings(const ScalarValues* scalars)
             places_.push_back({kFirstIndex, 0, kSegment, setting});
         }
     }
-    setting_ = scalar_values_.size();  // no setting is set, so the next set_scalars() stores one
+    setting_ = scalar_values_.size();  // a number that no setting has, so set_scalars(0) stores setting 0
     set_scalars(0);
 }
 

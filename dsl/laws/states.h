@@ -1,6 +1,6 @@
 #pragma once
-// States for the search for counter-examples. Drawn elements are lifted and combined, so each state can
-// occur.
+// States for the search for counter-examples. Elements are drawn, lifted and combined, so a fold can reach
+// each of these states.
 #include <random>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace segfold {
 /// A recipe for a state: its elements, which are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
 
-/// Most elements of a short recipe.
+/// Largest number of elements of a short recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
 /// The place of the first element of a case, and a set of scalar values.
@@ -84,7 +84,7 @@ private:
     std::vector<bool> columns_of_places_;
     std::vector<ElementPlace> places_;
     std::vector<std::size_t> settings_ = {0};
-    std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
+    std::vector<std::size_t> scalar_tables_;                ///< indices of the tables that are scalars
     std::vector<std::vector<Slot<double>>> scalar_values_;  ///< values by set, then by scalar
     std::size_t setting_ = 0;                               ///< the set of scalar values that the tables hold
     std::vector<Array> tables_;

@@ -21,10 +21,10 @@ private:
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown instead of a message if a fault only follows from an earlier one.
+/// Thrown in place of a message if a fault only follows from a fault that already has a message.
 struct Silence {};
 
-/// Most faults of one text that are reported.
+/// Largest number of faults of one text that are reported.
 inline constexpr std::size_t kMostComplaints = 10;
 
 /// Collects the faults of a text. After a fault, later steps must not report faults that follow from it.

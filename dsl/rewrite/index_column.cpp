@@ -8,8 +8,8 @@
 namespace segfold {
 namespace {
 
-/// Replaces `index` by `name`. Only limits and conversions keep their types; check() derives the others
-/// again.
+/// Replaces `index` by `name`. Drops the types of all nodes except limits and conversions; check() derives
+/// them again.
 Expression with_name(const Expression& expression, const std::string& name)
 {
     if (expression->kind == ExpressionKind::name && expression->name == "index")
@@ -43,7 +43,8 @@ Operator with_index_column(Operator op)
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
     rename_index(op.lift, name);
-    // append may rely on ascending indices, which a column does not promise. combine and lift replace it.
+    // append may rely on ascending indices, which a column does not promise. Without append, stages use lift
+    // and combine.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();
     if (op.map)

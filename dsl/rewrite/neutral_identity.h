@@ -7,8 +7,9 @@
 
 namespace segfold {
 
-/// Returns a checked `op` whose state also tells whether it has elements. If an operand of combine has no
-/// elements, combine gives the other operand. Fields keep their identities; a field without one gets 0.
+/// Returns a checked `op` with one more field, which tells whether a state has elements. If an operand of
+/// combine has no elements, combine gives the other operand. Fields keep their identities; a field without an
+/// identity gets 0.
 ///
 /// Stores the name of the new field in `field`. Results are those of `op` for states of elements.
 [[nodiscard]] Operator with_neutral_identity(Operator op, std::string& field);
@@ -20,7 +21,7 @@ namespace segfold {
 /// is too long is cut.
 [[nodiscard]] std::string unused_name(const Operator& op, const std::string& name);
 
-/// Returns a name that also differs from those in `made`, and adds it to `made`.
+/// Same as above, but the name also differs from all names in `made`. Adds the name to `made`.
 [[nodiscard]] std::string unused_name(const Operator& op, const std::string& name,
                                       std::set<std::string>& made);
 

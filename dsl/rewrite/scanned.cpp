@@ -44,8 +44,8 @@ std::string add_count(Operator& op)
     return name;
 }
 
-/// Turns the results of `finish` or `empty` into assignments for a scan. Moves the locals there under new
-/// names.
+/// Turns the results of `finish` or `empty` into assignments for a scan. Adds the locals of that block to the
+/// scan under new names.
 std::vector<Assignment> moved(Operator& op, const Block& block, Operand operand,
                               std::map<std::string, Expression> names)
 {
@@ -89,8 +89,9 @@ Operator scanned(Operator op, ScanForm form)
         op.scan->reverse = op.scan->reverse != form.reverse;
         return op;
     }
-    // Without an identity, there is no state before the first visited element. With `empty`, this element has
-    // a result of its own, and in reverse its position does not tell which element it is.
+    // Without an identity, there is no state before the first visited element. If `empty` gives this
+    // element's result, a scan must recognise the element, and in reverse its position does not tell. In both
+    // cases, the state gets a field that tells whether it has elements.
     std::string any;
     if (form.exclusive && (!op.has_identity() || (op.empty && form.reverse)))
         op = with_neutral_identity(std::move(op), any);

@@ -6,12 +6,14 @@ namespace segfold {
 
 /// How an operator is scanned.
 struct ScanForm {
-    bool exclusive = false;  ///< results are of the elements before an element, without it
-    bool reverse = false;    ///< from the end of the segment; operands keep the order of the data
+    bool exclusive = false;  ///< true: the results of an element leave out the element itself
+    /// True: scans from the end of the segment. Combine's operands keep the order of the data.
+    bool reverse = false;
 };
 
-/// Returns the operator that gives each element the results of a checked `op` for the elements of the segment
-/// up to it. These are its only outputs, named as the results, and it keeps no results of segments.
+/// Returns an operator that gives each element the results of a checked `op` over the elements of the segment
+/// up to it. These are its only outputs, and have the names of the results. It returns no results of
+/// segments.
 ///
 /// Results are `finish` of the running state; `length` is the number of its elements. Exclusive results of
 /// the first element are those of an empty segment. An operator with a `scan` of its own stays as it is, and

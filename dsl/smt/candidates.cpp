@@ -12,8 +12,8 @@
 namespace segfold::smt {
 namespace {
 
-/// Limits: generated candidates, drawn states of few elements and of many, and constants compared with a
-/// field.
+/// Limits, in the order of the constants: generated candidates; drawn states of few elements; drawn states of
+/// many elements; constants compared with one field.
 constexpr std::size_t kMostDrawn = 2400;
 constexpr std::int64_t kSampledRecipes = 400;
 constexpr std::int64_t kSampledLongRecipes = 12;
@@ -53,7 +53,7 @@ private:
             list_.push_back({kind, x, y, std::move(claim), std::move(text)});
     }
 
-    /// "x = 0"; for a bool "not x".
+    /// Returns the claim "x = 0", or for a bool "not x".
     [[nodiscard]] Expression is_zero(std::size_t x) const
     {
         return is_number(x) ? field(x) == Expression(0) : !field(x);
@@ -282,7 +282,7 @@ std::string print(const Operator& op, const std::vector<Candidate>& invariants)
     }
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    for (const bool from_below : {true, false})  // in a cycle, every field is above another
+    for (const bool from_below : {true, false})  // the second pass prints cycles, which have no lowest field
         for (std::size_t i = 0; i < ordered.size(); ++i) {
             if (ordered[i] == nullptr || (from_below && above.contains(ordered[i]->x)))
                 continue;

@@ -14,13 +14,14 @@ struct Candidate {
     Kind kind = Kind::other;
     std::size_t x = 0, y = 0;  ///< indices of fields; not_negative: 0 <= x; ordered: x <= y; zero: x = 0
     Expression claim;
-    std::string text;  ///< "(leading = flights) => (trailing = flights)"
+    std::string text;  ///< for readers: "(leading = flights) => (trailing = flights)"
 };
 
-/// A list of candidates that can be evaluated and translated. `finish` of the bytecode gives a bool for each.
+/// A list of candidates that can be evaluated and translated. `finish` of its bytecode returns one bool for
+/// each candidate.
 ///
-/// A candidate compares a field with 0, 1, -1, a constant of the operator or another field. Or it says that
-/// the field is not NaN. Or it says that one such equation or bool implies another.
+/// A candidate states one of three things: a field compares in a certain way with 0, 1, -1, a constant of the
+/// operator or another field; a field is not NaN; or one equation or bool field implies another equation.
 class Candidates {
 public:
     Candidates(const Operator& op, std::vector<Candidate> list);
@@ -39,11 +40,11 @@ private:
 };
 
 /// Returns the candidates that no drawn state refutes, at most `kMostCandidates`. If `tame`, draws only
-/// states of small integers and finite floats, because others may overflow; a float then counts as 0 if it is
-/// within the rounding of the state's other floats.
+/// states of small integers and finite floats, which do not overflow. A float then counts as 0 if rounding of
+/// the state's other floats may explain its value.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
-/// Most candidates given to a prover.
+/// Largest number of candidates that are given to a prover.
 inline constexpr std::size_t kMostCandidates = 240;
 
 /// Prints invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".

@@ -72,7 +72,7 @@ std::vector<Origin> origins(const Program& program)
     return outputs;
 }
 
-/// The fields of a state that hold an element's index or a constant, each with its constants.
+/// Finds the fields of a state that hold only an element's index or a constant. Maps each to its constants.
 std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
 {
     const auto lifted = origins(bytecode.lift);

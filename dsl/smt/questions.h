@@ -30,11 +30,11 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
 /// A question about states made of unknown elements.
 struct ElementQuestion {
     std::string text;
-    std::array<std::vector<UnknownElement>, 3> elements;  ///< elements of a, b, c
+    std::array<std::vector<UnknownElement>, 3> elements;  ///< unknown elements of the states a, b and c
 };
 
-/// Returns the question whether elements break the equation. `counts` holds the number of elements of each
-/// state. The first element has the index and position of `place`.
+/// Asks whether elements break the equation. `counts` holds the number of elements of each state. The first
+/// element has the index and position of `place`.
 ElementQuestion element_question(const Bytecode& bytecode, Equation equation, const ScriptOptions& options,
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 

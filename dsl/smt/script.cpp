@@ -9,7 +9,7 @@
 namespace segfold::smt {
 namespace {
 
-/// Most calls of an exponential function f for which the script states f(a + b) = f(a) f(b).
+/// Largest number of calls of an exponential function f for which the script states f(a + b) = f(a) f(b).
 constexpr std::size_t kMostPowers = 12;
 
 bool is_arithmetic(Opcode opcode)
@@ -68,7 +68,7 @@ std::string Script::declare(const std::string& name, Type type, Unknown* unknown
     return name;
 }
 
-/// Returns a short name for a text, the same for equal texts. Keys made of names stay short.
+/// Returns a short name for a text. Equal texts get the same name. Texts that contain such names stay short.
 std::string Script::key(const std::string& text)
 {
     const auto [found, is_new] = keys_.emplace(text, fmt::format("#{}", keys_.size()));
@@ -210,7 +210,8 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        if (instruction.opcode == Opcode::copy) {  // joins two sides, and one of the sides reads a table
+        // A copy joins the two sides of a condition, one of which reads a table.
+        if (instruction.opcode == Opcode::copy) {
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;
@@ -228,8 +229,9 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     return outputs;
 }
 
-/// Finds, from the outputs backwards, the condition under which each slot's value is used; empty if it never
-/// is. Requires that used integers stay in the ranges of their types.
+/// Goes from the outputs back, and finds the condition under which each slot's value is used; an empty
+/// condition means that the value is never used. Requires that used integers stay in the ranges of their
+/// types.
 void Script::add_ranges(const Run& run, const Program& program)
 {
     std::vector<std::string> used(program.num_slots);

@@ -40,7 +40,7 @@ class Script {
 public:
     Script(const Bytecode& bytecode, ScriptOptions options) : bytecode_(bytecode), options_(options) {}
 
-    /// Declares any state; its fields are NAME.0, NAME.1, ...
+    /// Declares a state of unknown values. Its fields are NAME.0, NAME.1, ...
     State any_state(const std::string& name);
     State identity();
     /// The state of an unknown element. `place` holds index, position and segment. If `place` is null, these
@@ -54,11 +54,12 @@ public:
     State lifted(const State& element);
     State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
-    /// Returns what `finish` of another bytecode gives for a state. Both bytecodes must have the same state.
-    /// nothing_overflows() ignores this call.
+    /// Returns the results that `finish` of another bytecode gives for a state. Both bytecodes must have the
+    /// same state. nothing_overflows() ignores this call.
     std::vector<std::string> results(const Bytecode& other, const State& state);
 
-    /// The term "(and (= l r) ...)" over all fields. Floats are equal if their bits are, or if both are NaN.
+    /// The term "(and (= l r) ...)" over all fields. Floats are equal if their bits are equal, or if both are
+    /// NaN.
     [[nodiscard]] std::string equal(const State& left, const State& right) const;
 
     void require(const std::string& term);
@@ -105,7 +106,7 @@ private:
     std::map<std::string, std::string> keys_;  ///< theory of integers: short names of computed floats
     std::map<std::string, std::string> open_;  ///< theory of integers: open values that depend on floats
     std::map<std::string, std::vector<std::pair<std::string, std::string>>>
-        powers_;  ///< exp: argument and value of each call
+        powers_;  ///< exponential function -> argument and value of each call
 };
 
 /// Type of an instruction's value.

@@ -10,7 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Makes `a.mean` before `a` is resolved: a field whose `symbol` names the operand.
+/// Makes the node of `a.mean` before check() knows the meaning of `a`. The node is a field whose `symbol` is
+/// the operand's name.
 Expression make_member(const Token& owner, std::string field, Position position)
 {
     ExpressionNode node;
@@ -21,7 +22,8 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
-/// Makes `a.bins[k]` before arrays are resolved: a gather whose `symbol` names the operand.
+/// Makes the node of `a.bins[k]` before arrays are expanded. The node is a gather whose `symbol` is the
+/// operand's name.
 Expression make_entry(const Expression& member, Expression index)
 {
     ExpressionNode node = *member;
@@ -56,7 +58,7 @@ std::string suggest_type(std::string_view word)
 /// Counts one open parenthesis, list or prefix while the object lives. The limit keeps texts from exhausting
 /// the stack.
 ///
-/// A printed tree of depth d opens at most 2 * d of these at once.
+/// A printed tree of depth d has at most 2 * d of them open at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -159,7 +161,8 @@ Expression ExpressionParser::unary()
     return primary();
 }
 
-/// Throws at a foreign word such as `if` that stands before a value, where no name can stand.
+/// Throws a fault if the next token is a word of another language, such as `if`, and a value follows it. No
+/// name can stand before a value.
 void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();

@@ -20,11 +20,11 @@ public:
     /// Reads the name of a type.
     Type type();
 
-    /// Expressions that replace names: for a loop's counter its number, and for a local of the loop's body
-    /// the local of the current round.
+    /// Maps names in a loop to the expressions that replace them: the loop's counter to its number, and a
+    /// local of the loop's body to the local of the current round.
     std::map<std::string, Expression> replaced;
 
-    /// True if the text exceeds a limit, so that there is no use in reading on.
+    /// True if the text has more nodes than an operator may have. Reading then stops.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
 
 private:
@@ -42,8 +42,8 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// The type that `word` names in a text for any type: `T`, or `Acc`, the type for sums of many values of
-    /// `T`.
+    /// The type that `word` names in a text for any type. `T` is the chosen type; `Acc` is the type for sums
+    /// of many values of `T`. None for any other word.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;

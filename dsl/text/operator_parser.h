@@ -61,7 +61,8 @@ private:
         }
     }
 
-    /// Skips the rest of an unread declaration from token `start` on, and notes its words.
+    /// Skips the rest of a declaration that began at token `start` and has a fault. Records the words in it
+    /// as unread names.
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
@@ -69,7 +70,7 @@ private:
     void skip_statement();
     void stop_if_exhausted() const;
     [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
-    /// Records the names that an unread statement would have declared.
+    /// Records in `names` the names that a statement declares, which began at token `start` and has a fault.
     void note_names(std::size_t start, std::set<std::string>& names) const;
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
@@ -84,7 +85,7 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | scan | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Throws at text behind a part's expression that was probably meant to belong to the expression.
+    /// Throws a fault if the text behind a part's expression was probably meant to belong to the expression.
     void refuse_what_follows(const Token& keyword) const;
     /// Reads one of lift, finish, empty and map.
     void one_state_part(Operator& op, const Token& keyword);
@@ -96,7 +97,7 @@ private:
     void use();
     /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
     void definition();
-    /// Throws at names in a definition that are not among its arguments.
+    /// Throws a fault if a definition uses a name that is not among its arguments.
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
@@ -111,7 +112,7 @@ private:
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
     Block block(const Token& keyword);
     [[nodiscard]] std::string unclosed() const;
-    /// Reads a statement and its end, and moves past it in any case. Returns false if it has a fault.
+    /// Reads a statement and the `;` after it. If the statement has a fault, skips it and returns false.
     bool terminated_statement(Block& block, const std::string& part);
     /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}"
     ///
@@ -120,10 +121,10 @@ private:
     bool loop(Block& block, const std::string& part);
     /// Reads a bound of a loop, or the index of an entry to be set.
     std::int64_t bound();
-    /// Returns the name of a loop's local in this round. Each round has its own.
+    /// Returns the name of a loop's local in this round. Each round has a local of its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names of a block's locals. With them, a long loop need not search all locals in each round.
+    /// Names of a block's locals. They are kept so that a long loop need not search all locals in each round.
     struct LetNames {
         std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;
@@ -147,12 +148,12 @@ private:
     Unread unread_;
     Shorthands shorthands_;
     std::vector<Use> uses_;
-    int loops_ = 0;   ///< open loops
-    int rounds_ = 0;  ///< rounds of all loops
+    int loops_ = 0;   ///< number of loops that are being read
+    int rounds_ = 0;  ///< number of rounds of all loops so far
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
-    std::vector<std::string> scan_states_;  ///< scan's names for its states
-    std::optional<Token> appended_;         ///< append's name for its state
+    std::vector<std::string> scan_states_;  ///< names that scan gives its two states
+    std::optional<Token> appended_;         ///< name that append gives its state
 };
 
 }  // namespace segfold

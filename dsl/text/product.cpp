@@ -126,8 +126,8 @@ public:
     }
 
 private:
-    /// True if the product can have an append: a factor has one, and the lifts of all factors without one
-    /// read no table. These factors append by lift and combine.
+    /// True if the product can have an `append`. Some factor must have one, and the lift of each factor
+    /// without `append` must read no table, because such a factor appends by lift and combine.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
@@ -137,8 +137,8 @@ private:
                std::ranges::find(whole.parameters, whole.earlier, &Parameter::name) == whole.parameters.end();
     }
 
-    /// Keeps the identities only if every factor has one. Keeps the results of empty segments only if every
-    /// factor has such a result; if one factor defines `empty`, every factor gets one.
+    /// Keeps the identities only if every factor has an identity. Keeps the results of empty segments only if
+    /// every factor has results for them. If one factor defines `empty`, every factor gets an `empty`.
     void settle_identities()
     {
         const bool is_monoid =

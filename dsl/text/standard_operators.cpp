@@ -14,9 +14,10 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// The types that T may be. The name of the operator's file tells them: sum.seg any number, max.float.seg
-/// floats, trace.integer.seg integers, gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg
-/// unsigned integers. The last two win over a file for all integers.
+/// The types for which T may stand. The name of the operator's file states them: sum.seg is for all numbers,
+/// max.float.seg for floats, trace.integer.seg for integers, gcd.narrow.seg for integers of at most 32 bits,
+/// wide_sum.unsigned.seg for unsigned integers. For their types, files of the last two kinds win over a file
+/// for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
 struct File {
@@ -106,7 +107,7 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
-/// Rest of the last line that begins with `mark`; empty if there is no such line.
+/// Returns the text behind `mark` on the last line that begins with `mark`; empty if there is no such line.
 std::string note_of(std::string_view text, std::string_view mark)
 {
     const auto at = text.rfind("\n" + std::string(mark));

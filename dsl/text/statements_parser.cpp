@@ -279,7 +279,7 @@ bool OperatorParser::is_name_of_block(const Block& block, const std::string& tar
            (part == "scan" && std::ranges::find(scan_states_, target) != scan_states_.end());
 }
 
-/// True at ++, at -- and at operators such as +=.
+/// True if the next tokens are ++, -- or an operator such as +=.
 bool OperatorParser::is_assigning_sign() const
 {
     const auto& sign = cursor_.peek().text;

@@ -52,7 +52,8 @@ public:
     std::string name(const std::string& what);
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const;
-    /// Throws that `what` was expected here. Adds advice for known slips.
+    /// Throws a fault that says `what` was expected here. If the next token is a known slip, the message
+    /// gives advice.
     [[noreturn]] void unexpected(const std::string& what) const;
     /// Describes the next token in messages: "'x'" or "the end of the text".
     [[nodiscard]] std::string found() const;

@@ -54,8 +54,8 @@ private:
 
     GrowingValues conditional(const Expression& value, bool matters);
 
-    /// Narrows known values by the condition, which is true if `holds`, else false. Returns false if that is
-    /// impossible.
+    /// Narrows known values by the fact that the condition has the value `holds`. Returns false if the
+    /// condition cannot have this value.
     bool assume(const Expression& condition, bool holds);
 
     /// Narrows the values of `left`, if it is a name or a field, by `left SYMBOL right`.

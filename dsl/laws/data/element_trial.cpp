@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Most cases decided in wide precision. Such a decision takes many times as long as a case in working
-/// precision.
+/// Largest number of cases that are decided in wide precision. Such a decision takes many times as long as a
+/// case in working precision.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 

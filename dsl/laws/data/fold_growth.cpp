@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Rounds in which combine may widen a constant bound. After these, the bound becomes the next constant in
-/// the operator's text, and at last a multiple of the number of elements.
+/// Number of rounds in which combine may widen a constant bound. After these, the bound becomes the next
+/// constant in the operator's text, and at last a multiple of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
@@ -86,7 +86,7 @@ private:
 
     [[nodiscard]] Type type(std::size_t field) const { return op_.state[field].type; }
 
-    /// Makes known the values of an element that lift and append read.
+    /// Tells `block` the ranges of an element's values, which lift and append read.
     void know_element(BlockValues& block) const
     {
         for (const auto& parameter : op_.parameters)

@@ -10,7 +10,8 @@ namespace segfold {
 /// Returns the ranges of the integer columns, as far as `ranges` tells them.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True if no order of combining the elements overflows where overflow matters. False if unknown.
+/// True if no fold of this size overflows where overflow matters, whatever the order of combining. False if
+/// unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
 /// Degree to which overflow may break a law.

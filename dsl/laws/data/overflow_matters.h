@@ -20,8 +20,8 @@ public:
     /// For each field of the state: true if its overflow matters.
     [[nodiscard]] const std::vector<bool>& fields() const { return fields_; }
 
-    /// True if overflow of argument `i` matters, given that overflow of `value` itself does (`matters`) or
-    /// does not.
+    /// True if overflow of argument `i` of `value` matters. `matters` tells whether overflow of `value`
+    /// itself matters.
     [[nodiscard]] static bool of_argument(const Expression& value, std::size_t i, bool matters);
 
 private:

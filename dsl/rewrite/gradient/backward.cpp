@@ -47,7 +47,7 @@ bool is_of_counts(const Expression& term)
     });
 }
 
-/// Splits conditions that `symbol` (&& or ||) joins.
+/// Splits `joined` at `symbol` (&& or ||) and adds its parts to `conditions`.
 void add_conditions(const Expression& joined, const char* symbol, std::vector<Expression>& conditions)
 {
     if (joined->kind != ExpressionKind::binary || joined->symbol != symbol)
@@ -56,8 +56,8 @@ void add_conditions(const Expression& joined, const char* symbol, std::vector<Ex
         add_conditions(argument, symbol, conditions);
 }
 
-/// True for computed integers of less than 32 bits. They may wrap in a segment of many elements, and trials
-/// on few elements do not show how such a field depends on an element.
+/// True for a field that is a computed integer of fewer than 32 bits. It may wrap in a segment of many
+/// elements, and trials on few elements do not show how it depends on an element.
 bool may_wrap(const StateField& field, const Expression& joined)
 {
     return is_integer(field.type) && size_bytes(field.type) < 4 &&
@@ -212,10 +212,10 @@ bool Backward::has_sums() const
     });
 }
 
-/// Joins the element once more behind a total T that has the element already: T' = combine(T, L). T' changes
-/// equally with both copies: dT'/dT * D = dT'/dL, where D is the derivative of T by the element. If D depends
-/// on T and L alone, this equation is solved for D field by field. If not, the solution is wrong; a trial of
-/// the gradient detects this.
+/// Joins the element once more behind a total T that has the element already: T' = combine(T, L), where L is
+/// the element's state. Both copies of the element change T' equally: dT'/dT * D = dT'/dL, where D is the
+/// derivative of T by the element. If D depends on T and L alone, this equation is solved for D, field by
+/// field. Otherwise the solution is wrong; a trial of the gradient detects this.
 std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
                                                                const std::set<std::string>& without) const
 {
@@ -277,7 +277,7 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
             left.erase(field);
         }
         if (left.size() == before)
-            return std::nullopt;  // fields depend on each other
+            return std::nullopt;  // no order: fields depend on each other
     }
     return found;
 }

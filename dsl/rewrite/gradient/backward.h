@@ -17,9 +17,9 @@ namespace segfold {
 /// A scalar, or a table that is read only at [segment], counts as a column whose elements are equal in a
 /// segment. The gradients by these elements are summed over each segment.
 ///
-/// Let P be the state of the elements before an element, S that of the elements behind it, and L the
-/// element's own. Then total = combine(combine(P, L), S). The gradient is the derivative of the results of
-/// this total by the element.
+/// Let P be the state of the elements before an element, S the state of the elements behind it, and L the
+/// state of the element alone. Then total = combine(combine(P, L), S). The gradient is the derivative of the
+/// results of this total by the element.
 class Backward {
 public:
     /// If `op` is a part of the operator `whole`, new arrays get the names that they would have for `whole`.
@@ -28,7 +28,8 @@ public:
 
     /// True if combine adds up each of fields_that_count().
     [[nodiscard]] bool has_sums() const;
-    /// True if totals() can be made. Unless has_sums(), only a trial shows whether the gradient is right.
+    /// True if totals() can be made. If has_sums() is true, its gradient is right; otherwise only a trial can
+    /// tell.
     [[nodiscard]] bool has_totals() const { return derivatives_by_total().has_value(); }
     /// The backward that reads only the total and the element.
     [[nodiscard]] Gradient totals() const;
@@ -46,8 +47,8 @@ private:
     using Factors = std::pair<Expression, Expression>;
     using KnownFactors = std::map<const ExpressionNode*, Factors>;
 
-    /// A sum over a segment's elements: the part of the gradient by a result that goes through outputs of
-    /// `map`.
+    /// A sum over the elements of a segment: the part of a result's gradient that comes from outputs of `map`
+    /// which read the result.
     struct Share {
         std::string name;
         Expression of_element;
@@ -80,18 +81,19 @@ private:
     [[nodiscard]] std::set<std::string> fields_behind_counted() const;
     /// True if the term multiplies or divides values that depend on fields with an infinite identity.
     [[nodiscard]] bool computes_with_infinity(const Expression& term, const Values& state) const;
-    /// Those of fields_that_count() that copy a value of one element and that no other of them reads.
+    /// The fields in fields_that_count() that copy a value of one element and that no other such field reads.
     [[nodiscard]] std::set<std::string> fields_chosen_apart() const;
-    /// The operator with indices of the elements from which `chosen` fields come. Sets these fields'
-    /// derivatives in `of_total`. None if a field is computed.
+    /// Returns the operator whose state also holds the index of the element from which each field in `chosen`
+    /// comes. Sets these fields' derivatives in `of_total`. None if a field is computed instead of copied.
     [[nodiscard]] std::optional<Operator> with_places(TermGraph& terms, const std::set<std::string>& chosen,
                                                       Derivative& of_total) const;
-    /// The derivatives of the total by an element, as terms of both; none if they cannot be solved for.
+    /// The derivatives of the total by an element, as terms of the total and the element. None if there is no
+    /// such solution.
     [[nodiscard]] std::optional<Values> derivatives_by_total(TermGraph& terms,
                                                              const std::set<std::string>& without) const;
     [[nodiscard]] std::optional<Values> derivatives_by_total() const;
 
-    /// The sum over outputs of the derivative times the given gradient.
+    /// The gradient that comes from outputs: the sum of each output's derivative times its given gradient.
     [[nodiscard]] Expression of_outputs(TermGraph& terms, const Values& outputs,
                                         Derivative& derivative) const;
     [[noreturn]] void throw_zero_gradient() const;
@@ -114,18 +116,18 @@ private:
     /// The term with the total and the length read from tables, which the operator `totals` returns.
     [[nodiscard]] Expression from_tables(TermGraph& terms, const Operator& totals,
                                          const Expression& term) const;
-    /// The operator with one more field for each sum.
+    /// The operator with one more field for each sum in `shares`.
     [[nodiscard]] Operator with_shares(TermGraph& terms, Operator op, const std::vector<Share>& shares) const;
     /// Adds a field that nothing reads to an operator without fields.
     static void give_a_state(Operator& op);
     /// Completes and checks an operator: sets its name, its description and the parameters that it reads.
     [[nodiscard]] Operator finished_operator(Operator op, const std::string& suffix,
                                              const std::string& description) const;
-    /// The terms as a block of `op`.
+    /// Returns a block of `op` that sets the given names to the given terms.
     [[nodiscard]] Block block(const TermGraph& terms, const Operator& op,
                               const std::vector<std::pair<std::string, Expression>>& values) const;
-    /// The scan that writes the states before each element, as far as `terms` read them; none if they read
-    /// none.
+    /// The scan that writes the fields of the states before each element that `terms` read; none if `terms`
+    /// read none.
     [[nodiscard]] std::optional<Operator> prefixes_operator(const Values& before,
                                                             const std::vector<Expression>& terms,
                                                             bool reverse) const;
@@ -135,7 +137,7 @@ private:
     void add_last(std::vector<Operator>& operators, Operator op) const;
     /// The output of the last operator.
     [[nodiscard]] ResultField output_of(TermGraph& terms) const;
-    /// Makes a Gradient of the operators, with the result gradients that they read.
+    /// Makes a Gradient of the operators. Adds the gradients of results that they read as inputs.
     [[nodiscard]] Gradient gradient_of(std::string means, std::vector<Operator> operators) const;
 
     Operator op_;
@@ -143,9 +145,9 @@ private:
     std::string kept_;  ///< the parameter if it is a column, else any column; it gives the number of elements
     bool is_summed_ = false;
     Type wide_ = Type::f32;
-    std::string result_, length_;                   ///< names: grad_x, and the table of lengths
+    std::string result_, length_;  ///< names of the gradient (grad_x) and of the table of lengths
     std::map<std::string, std::string> gradients_;  ///< result or output -> grad_NAME
-    std::vector<Parameter> given_;                  ///< gradients_ as parameters
+    std::vector<Parameter> given_;                  ///< the arrays named in gradients_, as parameters
 };
 
 }  // namespace segfold

@@ -14,9 +14,9 @@ Expression no_place(TermGraph& terms) { return terms.limit("highest", Type::i64)
 /// Finds the index of the element from which a value was copied, by choices among fields of two states.
 class ChosenPlace {
 public:
-    /// `places` holds the index for each field. `dependence` has derivatives of the fields that count. Of
-    /// equal values, max takes that with the lower index and min that with the higher one, so that pairs of
-    /// value and index have one order. With `prefers_least`, it is the other way round.
+    /// `places` holds the index for each field. `dependence` has derivatives of the fields that count. Among
+    /// equal values, max takes the value with the lower index and min the value with the higher index, so
+    /// that pairs of value and index have one order. `prefers_least` exchanges these two rules.
     ChosenPlace(TermGraph& terms, std::map<const ExpressionNode*, Expression> places, Derivative& dependence,
                 bool prefers_least)
         : terms_(terms), places_(std::move(places)), dependence_(dependence), prefers_least_(prefers_least)
@@ -66,7 +66,7 @@ bool calls(const Expression& value, std::string_view function)
     });
 }
 
-/// True if a field is the least value, or is chosen along with such a field, as the second least is. A field
+/// True if `chosen` holds the least value, or a value chosen along with it, such as the second least. A field
 /// that is chosen by min alone or by max alone decides. Without such a field, an identity above all numbers
 /// means least.
 bool prefers_least(const Operator& op, const std::string& chosen,
@@ -105,7 +105,7 @@ Expression lifted_place(TermGraph& terms, const Expression& derivative,
     return known[&*derivative] = terms.select(derivative.argument(0), yes, no);
 }
 
-/// The derivative on those sides of conditionals where it is not 0.
+/// Strips a derivative of its conditionals with a side that is 0: only the other side stays.
 Expression where_not_zero(const Expression& derivative)
 {
     if (derivative.has_value() && derivative->kind == ExpressionKind::conditional)

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-using Entry = std::pair<std::string, std::string>;  ///< row and column
+using Entry = std::pair<std::string, std::string>;  ///< row and column of a matrix
 
 /// Tells which entries of the matrices in a backward are kept.
 ///
@@ -24,7 +24,7 @@ public:
         : fields_(std::move(fields)), of_element_(std::move(of_element))
     {
         for (const auto& field : fields_)
-            filled_.insert({field, field});  // the identity's 1
+            filled_.insert({field, field});  // the diagonal of the identity matrix
         for (const auto& entry : of_element_)
             filled_.insert(entry.first);
         for (const auto& by : fields_)
@@ -138,7 +138,7 @@ Gradient Backward::running() const
         return found.has_value() ? terms.replaced(found, by_name) : found;
     };
     auto gradient = of_outputs(derivative_by_element(terms));
-    Values own, carried;  // u, and w + J u
+    Values own, carried;  // u, and w + J u, as explained above running()
     for (const auto& field : counted) {
         own[field] = of_outputs(by(with.at(field)));
         carried[field] = of_outputs(by(before.at(field)));

@@ -61,7 +61,7 @@ Expression Derivative::negated(const Expression& derivative)
     return terms_.unary("-", derivative);
 }
 
-/// Terms that occur in the sum with both signs cancel, and numbers are added.
+/// Adds two derivatives. Terms that occur with both signs cancel, and numbers are added up.
 Expression Derivative::sum(const Expression& left, const Expression& right)
 {
     if (is_zero(left) || is_zero(right))
@@ -220,8 +220,8 @@ Expression Derivative::of_binary(const Expression& term)
     return quotient(sum(d_left, negated(whole)), widened(right));
 }
 
-/// True if `elsewhere` equals `at_equal` once both sides of the equality are the same number. The conditional
-/// then only spares the computation where both sides are equal.
+/// True if `elsewhere` equals `at_equal` after both sides of the equality `equal` are made the same number.
+/// The conditional then only spares the computation where both sides are equal.
 bool Derivative::continues(const Expression& equal, const Expression& at_equal, const Expression& elsewhere)
 {
     TermGraph finite;

@@ -9,10 +9,12 @@
 
 namespace segfold {
 
-/// Computes derivatives of terms along one direction, which the derivatives of some names give.
+/// Computes derivatives of terms along one direction. set() gives the derivatives of some names along this
+/// direction.
 ///
-/// A derivative without a value is 0. Others have the type `wide`, so that nothing is lost between parts of
-/// narrower types. The table of derivatives in dsl/README.md tells the derivatives at corners.
+/// An expression without a value means the derivative 0. All other derivatives have the type `wide`, so that
+/// nothing is lost between parts of narrower types. dsl/README.md lists the derivatives at corners, such as
+/// that of abs at 0.
 class Derivative {
 public:
     Derivative(TermGraph& terms, Type wide) : terms_(terms), wide_(wide) {}
@@ -28,7 +30,7 @@ public:
     [[nodiscard]] Expression negated(const Expression& derivative);
     [[nodiscard]] Expression product(const Expression& derivative, const Expression& factor);
     [[nodiscard]] Expression quotient(const Expression& derivative, const Expression& divisor);
-    /// The derivative of the side that is taken.
+    /// The derivative of `condition ? yes : no`, from the derivatives of both sides.
     [[nodiscard]] Expression chosen(const Expression& condition, const Expression& yes, const Expression& no);
 
     /// The term, converted to the type of derivatives.

@@ -12,10 +12,11 @@ namespace segfold {
 /// The backward of an operator by one of its parameters.
 ///
 /// The operators run one after another over the same segments. Each takes its parameters by name: columns,
-/// tables and scalars of the forward operator, gradients of its results, and what earlier operators returned.
-/// Their results are tables by segment. The last operator returns `result`: by a column one value for each
-/// element; by a table one value for each segment, for the entry at [segment]; by a scalar one value for each
-/// segment, which the caller adds up.
+/// tables and scalars of the forward operator, gradients of its results, and arrays that earlier operators
+/// returned. Results of earlier operators are tables by segment. The last operator returns `result`. If the
+/// parameter is a column, `result` has one value for each element. If it is a table, `result` has one value
+/// for each segment, which belongs to the entry at [segment]. If it is a scalar, `result` has one value for
+/// each segment, and the caller adds these up.
 struct Gradient {
     std::string means;      ///< "sums", "totals", "places", "reverse scan", "scan" or "two scans"
     std::string parameter;  ///< a column, a table that is read at [segment] alone, or a scalar
@@ -44,8 +45,8 @@ public:
 /// The backward of a scan is a scan in the other direction, "reverse scan" or "scan". If it reads states,
 /// another scan writes these first: "two scans".
 ///
-/// Totals are taken only if the gradient agrees with two scans at random points. Throws ZeroGradient if the
-/// gradient is 0, and InputError with the reason if it cannot be made.
+/// Totals are taken only if their gradient agrees with that of two scans at random points. Throws
+/// ZeroGradient if the gradient is 0, and InputError with the reason if it cannot be made.
 [[nodiscard]] Gradient gradient(const Operator& op, std::string_view parameter);
 
 /// Returns the backward by scans, which exists for every operator that has a gradient.

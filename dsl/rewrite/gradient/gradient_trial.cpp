@@ -27,7 +27,7 @@ struct Constants {
                 collect(**block);
     }
 
-    /// Length with which a segment reaches the positions that the operator's text names, up to a limit.
+    /// Length of a segment that contains the positions named in the operator's text, up to a limit.
     [[nodiscard]] std::int64_t longest() const
     {
         constexpr std::int64_t kFew = 6, kMost = 40;

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Adds the term, and all subterms that are computed whenever the term is.
+/// Adds to `computed` the term, and all subterms that are always computed together with the term.
 void add_computed(const Expression& term, std::set<const ExpressionNode*>& computed)
 {
     if (!computed.insert(&*term).second)
@@ -52,7 +52,7 @@ bool is_of_numbers(const Expression& term)
     }
 }
 
-/// True if the arguments of the node do not have its type.
+/// True if the arguments of the node have another type than the node.
 bool is_of_another_type(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::convert ||
@@ -111,7 +111,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
                        std::set<std::string> taken, const std::set<std::string>& unconditional) const
 {
     std::map<const ExpressionNode*, int> uses, depths;
-    std::vector<Expression> order;  // arguments before their users
+    std::vector<Expression> order;  // terms in an order with arguments before their users
     auto computed = computed_;
     const std::function<void(const Expression&)> count = [&](const Expression& term) {
         if (++uses[&*term] > 1)
@@ -129,7 +129,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
         std::set<const ExpressionNode*> seen;
         return reads_at_risk(term, computed, seen);
     };
-    constexpr int kDeep = 32;  // most levels of an expression without a local
+    constexpr int kDeep = 32;  // largest number of levels of an expression without a local
     Block block;
     std::map<const ExpressionNode*, std::string> locals;
     const std::function<Expression(const Expression&)> printed = [&](const Expression& term) -> Expression {

@@ -189,7 +189,8 @@ Expression TermGraph::simplified_comparison(ExpressionNode node)
         return truth(false);
     if ((symbol == "<=" && is_never_above(left, right)) || (symbol == ">=" && is_never_above(right, left)))
         return truth(true);
-    // x - y compared with 0, if x is never above y or never below y.
+    // True for x - y where x is never above y (`is_descending`), or where y is never above x. Such a
+    // difference may be compared with 0.
     const auto is_difference = [&](const Expression& term, bool is_descending) {
         return term->kind == ExpressionKind::binary && term->symbol == "-" &&
                (is_descending ? is_never_above(term.argument(0), term.argument(1))

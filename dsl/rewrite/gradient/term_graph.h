@@ -36,8 +36,8 @@ public:
 
     /// The term of a checked expression. Names that are not in `names` stay.
     [[nodiscard]] Expression term(const Expression& checked, const TermNames& names);
-    /// The values of a checked block by field. Names of its locals become hints. Terms that the block
-    /// computes without a condition are noted: they read no table outside of its length.
+    /// The values of a checked block by field. Names of its locals become hints: proposed names for terms.
+    /// Terms that the block computes without a condition are noted: they read no table outside of its length.
     [[nodiscard]] std::map<std::string, Expression> values(const Block& block, TermNames names);
     /// The term with some terms replaced. `may_be_of_another` must be set if the term may belong to another
     /// graph.

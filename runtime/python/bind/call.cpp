@@ -44,7 +44,7 @@ Law law_called(const std::string& word)
                     word));
 }
 
-/// The first `count` arrays.
+/// Returns pointers to the first `count` arrays.
 std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::size_t count)
 {
     std::vector<const ArrayIn*> columns;
@@ -53,7 +53,7 @@ std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::
     return columns;
 }
 
-/// Returns ", and nothing is called 'y'", with some keys of a dictionary that are no parameters.
+/// Returns a text such as ", and nothing is called 'y'" for keys of a dictionary that name no parameter.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
     constexpr std::size_t kMostShown = 3;
@@ -64,8 +64,8 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
-/// Returns the operator for `type`. If `type` is bool, or an integer and the operator takes only floats, the
-/// InputError gives advice.
+/// Returns the operator for `type`. Throws InputError if the operator does not take `type`; gives advice if
+/// `type` is bool, or if it is an integer and the operator takes only floats.
 const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column,
                                                Kind kind)
 {

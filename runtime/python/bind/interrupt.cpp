@@ -33,7 +33,7 @@ std::vector<std::shared_ptr<Job>>& abandoned()
     return *jobs;
 }
 
-/// If the job is done, frees its arrays and returns true. Other members may be freed by the job's thread.
+/// If the job is done, frees its arrays and returns true. The job's own thread may free the other members.
 bool is_swept(Job& job)
 {
     const std::lock_guard lock(job.mutex);
@@ -42,7 +42,8 @@ bool is_swept(Job& job)
     return job.is_done;
 }
 
-/// Waits for the job at most kPatience; false if it is not done then. Call it without the interpreter's lock.
+/// Waits at most kPatience for the job. Returns false if the job is not done then. Call it without the
+/// interpreter's lock.
 bool wait_a_little(Job& job)
 {
     std::unique_lock lock(job.mutex);

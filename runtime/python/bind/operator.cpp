@@ -41,7 +41,7 @@ std::string header_of(const std::string& text)
     return header;
 }
 
-/// Reads a type: a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
+/// Reads a type given as a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
 Type type_called(nb::handle given)
 {
     if (PyUnicode_Check(given.ptr()))
@@ -53,8 +53,8 @@ Type type_called(nb::handle given)
     throw InternalError("a word of no type");
 }
 
-/// Reads `exclusive=` or `reverse=`; None is False. Refuses a value that is meant for a parameter of that
-/// name.
+/// Reads `exclusive=` or `reverse=`; None counts as False. Throws TypeError if the value is probably meant
+/// for a parameter of that name.
 bool scan_word(const PyOperator& op, const std::string& word, nb::handle value)
 {
     const auto& parameters = op.parameters();

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kMeasure = "measure";
 
-/// Names the way in which a caller has given segments.
+/// Names the way in which the caller gave the segments, for messages.
 std::string text_of_way(LayoutKind kind, bool has_key_columns)
 {
     if (has_key_columns)
@@ -142,8 +142,8 @@ private:
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }
 
-    /// Throws the errors of Plan::run() for wrong sizes. Called before a fold that replaces a run of the
-    /// plan.
+    /// Throws the errors that Plan::run() throws for wrong sizes. Called before a fold that replaces a run of
+    /// the plan.
     void require_sizes(const Call& call) const
     {
         const nb::gil_scoped_release released;

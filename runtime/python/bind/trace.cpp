@@ -15,7 +15,7 @@
 namespace segfold::python {
 namespace {
 
-/// Returns the name of a source file as text that is never freed, because positions point at it.
+/// Keeps the name of a source file in memory that is never freed, because positions point at it.
 const char* kept(const std::string& file)
 {
     static auto* files = new std::set<std::string>;

@@ -54,8 +54,8 @@ SegmentsView segments_of(std::string_view layout, std::int64_t uniform_length, c
     return layout == "uniform" ? uniform(uniform_length) : whole();
 }
 
-/// Makes and compiles a plan for these sizes, so that its warnings and errors come early. Ranges on the host
-/// have no plan before their values are known.
+/// Makes and compiles a plan for these sizes, so that warnings and errors come before the first run. Ranges
+/// on the host get no plan, because their values are not known yet.
 void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_length,
              const std::string& index_type, std::int64_t num_entries, std::int64_t num_elements,
              std::int64_t num_features, int device)
@@ -76,7 +76,8 @@ void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_len
             try {
                 warnings = target.session->plan(typed.op, segments, num_elements, options).warnings();
             } catch (const SpecError&) {
-                // A law is refuted for some data; a fold on the host checks the law on its own data.
+                // No plan is made if a law is refuted for some data. A fold on the host then checks the law
+                // on its own data.
             }
         } else {
             PlanKey key(segments, num_elements, options, core(*target.session).num_findings());
@@ -108,7 +109,8 @@ std::int64_t size_of(const XLA_FFI_Buffer& buffer)
     return size;
 }
 
-/// Returns the number of values of `type` in a buffer. If JAX has no 64-bit types, they come as two halves.
+/// Returns the number of values of `type` in a buffer. If JAX has no 64-bit types, the buffer holds each
+/// value as two halves.
 std::int64_t count_of(const XLA_FFI_Buffer& buffer, Type type)
 {
     const bool is_halved = buffer.dtype == XLA_FFI_DataType_U32 && size_bytes(type) == 8;
@@ -160,10 +162,11 @@ int device_of(const XlaCall& call)
     return ordinal;
 }
 
-/// Returns the target of an operator's text; makes it at the first fold. Threads of XLA call this.
+/// Returns the target for an operator's text. Makes the target at the first fold. Threads of XLA call this
+/// function.
 const Target& known_target(std::string_view text, int device)
 {
-    static auto* mutex = new std::mutex;  // threads of XLA may run while the process ends
+    static auto* mutex = new std::mutex;  // never freed: threads of XLA may run while the process ends
     static auto* targets = new std::map<int, std::map<std::string, Target, std::less<>>>;
     {
         const std::lock_guard lock(*mutex);
@@ -250,7 +253,7 @@ void fold_on_gpu(const XlaCall& call, void* stream)
     kept->plan->run(given.inputs, given.segments, given.results, static_cast<CUstream_st*>(stream));
 }
 
-/// Gives a thread default arithmetic while it lives: XLA's threads flush subnormal numbers to zero.
+/// While it lives, gives its thread the default arithmetic: XLA's threads flush subnormal numbers to zero.
 class PlainArithmetic {
 public:
     PlainArithmetic()
@@ -290,12 +293,13 @@ XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
     }
 }
 
-/// The interface's minor version in the header of the installed XLA. Early releases of XLA state it nowhere
-/// else.
+/// Minor version of the interface in the header of the installed XLA. In early releases of XLA, only the
+/// header states this version.
 int xla_minor = XLA_FFI_API_MINOR;
 
-/// If XLA asks for the handler's version of the interface, answers and returns true. The version is XLA's
-/// own, or this header's if that is lower: the handlers use only what is the same since 0.1.
+/// Answers XLA if it asks for the handler's version of the interface, and then returns true. The answer is
+/// XLA's own version, or this header's version if that is lower: handlers use only the parts of the interface
+/// that have not changed since 0.1.
 bool has_answered(const XLA_FFI_CallFrame& frame)
 {
     if (frame.extension_start == nullptr || frame.extension_start->type != XLA_FFI_Extension_Metadata)

@@ -62,7 +62,7 @@ def as_type(kind):
 
 
 class Part:
-    """A part of an operator while it is traced: "combine of operator total". Its arguments belong to it."""
+    """A part of an operator that is being traced: "combine of operator total". Its arguments belong to it."""
 
     __slots__ = ("text",)
 
@@ -97,13 +97,13 @@ class Value:
         return f"<{self._sf_described()}, traced>"
 
     def _sf_described(self):
-        """For messages: "a value of f32", "the number 0.5"."""
+        """Describes the value in messages: "a value of f32", "the number 0.5"."""
         if self._sf_kind == "number":
             return f"the number {self._sf_facts[0]}"
         return "a bare number" if self._sf_type is None else f"a value of {self._sf_type}"
 
     def _sf_origin(self):
-        """For messages: "field 'sum' of combine of operator total"."""
+        """Names the value and its part in messages: "field 'sum' of combine of operator total"."""
         what = (f"field '{self._sf_facts[1]}'" if self._sf_kind == "field" else f"'{self._sf_facts[0]}'" if self._sf_kind == "name"
                 else f"an element of table '{self._sf_facts[0]}'" if self._sf_kind == "gather" else self._sf_described())
         return f"{what} of {self._sf_part.text}"
@@ -376,7 +376,7 @@ def make(kind, facts, arguments, type, part=None):
 
 
 def _part_of(made, arguments, part):
-    """The part that a new value belongs to: the part of its arguments, which must all belong to one."""
+    """Returns the part to which a new value belongs: that of its arguments. Refuses arguments of different parts."""
     of = made
     for value in arguments:
         if value._sf_part is None or value._sf_part is part:
@@ -396,7 +396,7 @@ def call(name, arguments, type):
 
 
 def as_value(value, whose="", at=None):
-    """Returns a traced value, or a plain number as a traced value. For messages, ``whose`` names its owner, ``at`` its place."""
+    """Returns a traced value; converts a plain number. Messages name the owner, ``whose``, and the place, ``at``."""
     if isinstance(value, Value):
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":

@@ -6,7 +6,7 @@ from . import _segfold
 from ._results import standing_for
 
 
-_operators = {}  # operators by their texts; those made by the user are the user's own objects
+_operators = {}  # text -> operator: for an operator that the user made, the user's own object
 
 
 def operator_of_text(text):
@@ -35,7 +35,7 @@ def arrays_given(parameters, name, signature, columns, named):
 
 
 def segments_given(arrays, uniform):
-    """The name of the layout and its arrays, from ``(name, value)`` of each argument that can give segments."""
+    """Returns the layout's name and its arrays. ``arrays`` lists ``(name, value)`` of each argument for segments."""
     layout, segments = "whole", []
     for name, value in arrays:
         if value is not None:
@@ -58,10 +58,10 @@ def segments_given(arrays, uniform):
 
 
 def gradient_by_steps(made, op, arrays, of_results, run):
-    """The gradient of `op` that `made` describes. ``run(step, arrays)`` returns the results of `step` in a list.
+    """Computes the gradient of `op` that `made` describes. ``run(step, arrays)`` lists the results of `step`.
 
-    `of_results` holds the gradients of the results by name. A gradient by a scalar has the scalar's shape; by a
-    table, an entry for each segment.
+    `of_results` holds the gradients of the results by name. The gradient by a scalar has the scalar's shape; the
+    gradient by a table has an entry for each segment.
     """
     given = dict(zip((name for name, _, _ in op.parameters), arrays))
     model = given[made.wrt]
@@ -76,7 +76,7 @@ def gradient_by_steps(made, op, arrays, of_results, run):
 
 
 def kinds_of(op):
-    """What each parameter is: "column", "table" or "scalar"."""
+    """Lists the kind of each parameter: "column", "table" or "scalar"."""
     return ["scalar" if name in op.scalars else "table" if is_table else "column" for name, _, is_table in op.parameters]
 
 
@@ -89,7 +89,7 @@ class Form(typing.NamedTuple):
 
 
 def num_segments(form, num_elements, segments):
-    """The number of segments, from shapes. Not for keys and flags: only a fold finds their number."""
+    """Computes the number of segments from shapes. Not for keys and flags: only a fold can count their segments."""
     if form.layout == "whole":
         return 1
     if form.layout == "uniform":
@@ -98,9 +98,10 @@ def num_segments(form, num_elements, segments):
 
 
 def flattened(library, form, size, arrays, segments):
-    """One fold of a batch's entries, laid end to end: form, arrays and segments. None if they need a fold each.
+    """Lays the entries of a batch end to end, so that one fold serves all: returns its form, arrays and segments.
 
-    `arrays` and `segments` hold pairs: an array, and whether its first dimension is the batch's, of `size` entries.
+    Returns None if each entry needs its own fold. `arrays` and `segments` hold pairs: an array, and whether its first
+    dimension is the batch, which has `size` entries.
     `library` has functions for these arrays. Results must not depend on an entry's place in the batch: a column
     replaces `index`, and tables that are read at [segment] are laid end to end too.
     """
@@ -141,8 +142,8 @@ def flattened(library, form, size, arrays, segments):
     if form.layout == "whole":
         return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
     parts = [library.widened(whole(part, is_part), size * length) for part, is_part in segments]
-    # Wrong segments of an entry must not change another entry. The host refuses -1; a GPU checks no segments, and
-    # gets right ones.
+    # Wrong segments of one entry must not change other entries. On the host they become -1, which the fold refuses.
+    # On a GPU, where a fold checks no segments, right segments replace them.
     if form.layout == "lengths":
         is_right = (parts[0] >= 0).all(1, keepdims=True) & (parts[0].sum(1, keepdims=True) == length)
         instead = library.places(count, parts[0])[None] == count - 1

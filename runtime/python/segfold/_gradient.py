@@ -77,7 +77,7 @@ class Gradient:
 
 
 def _example(op):
-    """The operator for one type of floats, if its type is open."""
+    """Returns the operator. If its type is open, returns the operator for one type of floats."""
     if not op.is_generic:
         return op
     return op.typed(next((type for type in ("f32", "f64", "f16", "bf16") if type in op.types), op.types[0]))

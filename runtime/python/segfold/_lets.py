@@ -13,11 +13,11 @@ _WORDS = set(
 
 
 def lets_of(sets, found, taken):
-    """``(value, name)`` of each value that gets a name, in the order in which the values were made.
+    """Lists ``(value, name)`` of each value that gets a name, in the order in which the values were made.
 
-    Names go to local variables (``found``), to values at which a deep tree, such as a loop's, is cut, and to nested
-    operations that are used more than once. ``sets`` are the values that the part sets; ``taken`` are names in other
-    use.
+    Three kinds of values get names: local variables (``found``), values at which a deep tree, such as a loop's, is
+    cut, and nested operations that are used more than once. ``sets`` are the values that the part sets; ``taken``
+    are names in other use.
     """
     used, uses, open_values = {}, collections.Counter(), list(sets.values())
     while open_values:
@@ -69,7 +69,7 @@ def _always_evaluated(sets):
 
 
 def _may_fail(value):
-    """Whether a value must not be computed unless its condition holds: reads of tables, divisions of integers, shifts."""
+    """Whether a value may be computed only if its condition holds: a table read, an integer division or a shift."""
     symbol = value._sf_facts[0] if value._sf_kind == "binary" else None
     is_division = symbol in ("/", "%") and (value._sf_type is None or value._sf_type.is_integer)
     return value._sf_kind == "gather" or is_division or symbol in ("<<", ">>")

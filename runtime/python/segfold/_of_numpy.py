@@ -57,13 +57,13 @@ def refuse_function(name):
 
 
 def refuse_array():
-    """Refuses to make an array or a number of NumPy of a traced value."""
+    """Refuses to convert a traced value to an array or a number of NumPy."""
     refuse("a traced value is no number yet, so that NumPy can make no array and no number of it",
            "sf.f32(x) converts, as numpy.float32(x) does with numbers")
 
 
 def refuse_attribute(name, message, hint=""):
-    """Refuses an attribute that no traced value has; ``message`` has a place for its name."""
+    """Refuses an attribute that no traced value has; ``message`` has `{}` in place of its name."""
     if name == "dtype":
         hint = "x.type is its type, as sf.f32"
     refuse(message.format(name), _advice(name) or hint)

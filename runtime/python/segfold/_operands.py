@@ -66,7 +66,7 @@ refuse_operations(State)  # by default, Python would compare states by their add
 
 
 class OneField(Value):
-    """An operand of one field: the value of the field, which is also found by its name."""
+    """An operand of one field. It is the field's value; the attribute with the field's name gives the same value."""
 
     __slots__ = ("_sf_field",)
 

@@ -27,7 +27,7 @@ def operator_of(definition, **words):
     """An operator of a class or of a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
         made = _of_class(definition, words)
-        made.state = definition.state  # so that another state can add fields to this one
+        made.state = definition.state  # so that the state of another operator can inherit these fields
         made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
         return made
     return _of_function(definition, words)
@@ -93,7 +93,7 @@ def _annotations(made):
 
 
 def _own_annotations(made):
-    """The annotations of a class without its bases, or of a function. Texts are evaluated where it is defined."""
+    """The annotations of a class without its bases, or of a function. Texts are evaluated in its scope."""
     whose = getattr(made, "__name__", repr(made))
     try:
         annotations = inspect.get_annotations(made)
@@ -164,8 +164,8 @@ def _of_function(function, words):
 
 
 def _arguments_of(what, function, known=()):
-    """The names of a part's arguments. Trailing ones with a default, such as ``k=k``, count only if `known` has
-    them."""
+    """The names of a part's arguments. A trailing argument with a default, such as ``k=k``, counts only if `known`
+    has its name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
@@ -212,7 +212,7 @@ def _columns(annotations, at):
 
 
 def _declared_results(results, at):
-    """``(name, type, is_each)`` of each result that ``results`` declares."""
+    """Lists ``(name, type, is_each)`` of each result that ``results`` declares."""
     if results is None:
         return []
     results = as_type(results)
@@ -230,7 +230,7 @@ def _declared_results(results, at):
 
 
 class _Tracer:
-    """Runs the parts of one operator."""
+    """Traces the parts of one operator: runs each with traced values."""
 
     def __init__(self, at, name, columns, members, declared):
         self.at = at
@@ -239,7 +239,7 @@ class _Tracer:
         self.members = members  #: ``(name, type or array)`` of the state
         self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
-        self.part = None  #: the part that runs
+        self.part = None  #: the part that is being traced
         self.scan_states = ("before", "through")  #: names of the states of a scan
         self.shares_outputs = False  #: whether both map and a scan set outputs
 
@@ -248,7 +248,7 @@ class _Tracer:
         return flat(self.result_members)
 
     def node(self, value, names, known):
-        """A value as bind/trace.cpp reads it, or its name if ``names`` has one. ``known`` holds the nodes made so far."""
+        """A value in the form that bind/trace.cpp reads; its name if ``names`` has it. ``known`` holds earlier nodes."""
         if value._sf_number in names:
             return ("name", value._sf_place, names[value._sf_number])
         if value._sf_number not in known:
@@ -298,7 +298,7 @@ class _Tracer:
         return [self.operand(which) for which in ("earlier", "later")] if part == "combine" else [self.operand("state")][:wanted]
 
     def run(self, part, function):
-        """The block of a part; ``function`` may be a value itself."""
+        """Traces a part and returns its block. ``function`` may also be a plain value."""
         self.part = Part(f"{part} of operator {self.name}")
         if not callable(function) or isinstance(function, Value):
             return self.block(part, function, {}, self.at)

@@ -21,7 +21,7 @@ _local = threading.local()
 
 @contextlib.contextmanager
 def standing_for(step, op):
-    """While it is entered, calls of `step`, an operator of a gradient of `op`, repeat no warning about `op`."""
+    """A context in which calls of `step`, an operator of the gradient of `op`, do not repeat warnings about `op`."""
     outer = getattr(_local, "names", None)
     _local.names = (f"operator {step} ", f"operator {op} ")
     try:
@@ -77,7 +77,7 @@ def _usable(names):
 
 
 def _arrays(names):
-    """The arrays among results. For ``bins: i32[8]`` in a text, the results ``bins_0`` to ``bins_7`` are ``{"bins": ("bins_0", ...)}``."""
+    """Finds arrays among results: ``bins_0`` to ``bins_7``, from ``bins: i32[8]``, give ``{"bins": (...)}``."""
     found = {}
     for name in names:
         stem, _, number = name.rpartition("_")

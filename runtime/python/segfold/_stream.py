@@ -20,7 +20,7 @@ _WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
-_left: typing.List[typing.Any] = []  # streams whose iterables had not answered when Ctrl-C came
+_left: typing.List[typing.Any] = []  # streams that wait for an iterable which has not answered since Ctrl-C
 
 
 @atexit.register
@@ -255,7 +255,7 @@ def _apart(columns):
 
 
 def _require_one_column(keys, given):
-    """Refuses keys of several columns: two dimensions, or a tuple of arrays that are each as long as a column."""
+    """Refuses keys of several columns: an array of two dimensions, or a tuple of arrays as long as a column."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"

@@ -200,7 +200,7 @@ def _places(value, layout):
 
 
 def _is_halved(type):
-    """Whether numbers of this type are two halves of 32 bits, as JAX lacks it. Only gradients' operators get them."""
+    """Whether JAX passes numbers of ``type`` as two halves of 32 bits. Only gradients' operators get such numbers."""
     return type in ("i64", "u64", "f64") and not _jax.config.jax_enable_x64
 
 
@@ -245,7 +245,7 @@ def _fold_groups(op, arrays, groups, num_groups):
 
 
 def _folded(form, arrays, segments):
-    """The fold, without gradients. Sorted groups become offsets, between two segments of elements in no group."""
+    """The fold without gradients. Groups become offsets; a first and a last segment hold elements in no group."""
     if form.layout != "groups":
         return _batched(form)(arrays, segments)
     op = operator_of_text(form.text)
@@ -292,7 +292,7 @@ def _differentiable(form):
 
     def forward(arrays, segments):
         wanted = [() if array.perturbed else None for array in arrays]  # JAX does not trace () and None
-        # Values may be plain numbers.
+        # The values may be plain numbers, so they are converted to arrays.
         arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))
         return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
 
@@ -309,7 +309,7 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """The gradients by the arrays that need one, else None. Elements in no group are left out: theirs may be NaN."""
+    """Lists the gradient by each array; None if it needs none. Leaves out elements in no group: they may give NaN."""
     op = operator_of_text(form.text)
     if form.layout == "groups":
         form, segments = form._replace(layout="ranges"), _ranges(*segments)
@@ -347,7 +347,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
         gradient = gradient_by_steps(made, op, arrays, of_results, run)
-        if kind == "table":  # entries behind those of the segments are not read
+        if kind == "table":  # entries past the last segment are not read: their gradient is 0
             behind = max(arrays[at].shape[0] - gradient.shape[0], 0)
             gradient = _jnp.pad(gradient, [(0, behind)] + [(0, 0)] * (gradient.ndim - 1))[: arrays[at].shape[0]]
         found[at] = gradient
@@ -369,7 +369,7 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Keeps right places. Wrong ones become -1 on the host, which a fold refuses, and `instead` on a GPU."""
+        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
         instead = _jnp.broadcast_to(instead, places.shape).astype(places.dtype)
         instead = _jax.lax.platform_dependent(instead, cpu=lambda taken: _jnp.full_like(taken, -1), default=lambda taken: taken)
         return _jnp.where(is_right, places, instead)

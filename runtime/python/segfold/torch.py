@@ -195,7 +195,7 @@ _fold.register_autograd(_backward, setup_context=_setup)
 
 
 def _gradients(ctx, is_needed, gradients):
-    """The gradients by all arrays; None for those that need none."""
+    """Lists the gradient by each array; None for an array that needs none."""
     form = ctx.form
     op = operator_of_text(form.text)
     factors = _segfold.factors_of_sum(op)
@@ -220,7 +220,7 @@ def _gradients(ctx, is_needed, gradients):
 
 
 def _by_operators(form, op, is_needed, gradients, arrays, segments):
-    """The gradients by all arrays that need one; each is computed by its own operators."""
+    """Lists the gradient by each array that needs one, else None. Its own operators compute each gradient."""
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
     contiguous = {name: gradient.contiguous() for name, gradient in of_results.items() if gradient is not None}
@@ -246,7 +246,7 @@ def _by_operators(form, op, is_needed, gradients, arrays, segments):
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """The gradient of each element, which is its segment's: a number, or a row if rows are summed."""
+    """Copies the gradient of each segment to its elements: a number for each, or a row if rows are summed."""
     if layout == "whole":
         return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":
@@ -259,7 +259,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
         begins = segments[0] != 0
     else:
         keys = segments[0]
-        if keys.is_floating_point():  # keys are equal if their bits are
+        if keys.is_floating_point():  # keys are equal if their bits are equal
             keys = keys.view({2: _torch.int16, 4: _torch.int32, 8: _torch.int64}[keys.element_size()])
         begins = _torch.ones_like(keys, dtype=_torch.bool)
         begins[1:] = keys[1:] != keys[:-1]
@@ -284,7 +284,7 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Keeps right places. Wrong ones become -1 on the host, which a fold refuses, and `instead` on a GPU."""
+        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
         return _torch.where(is_right, places, instead.to(places.dtype) if places.is_cuda else -1)
 
     @staticmethod
@@ -301,8 +301,8 @@ class _Library:
 
 
 def _fold_of_batch(form, size, arrays, segments):
-    """Folds the entries of a batch, at once or in turn. Arrays and segments are pairs: tensor, batch dimension or
-    None."""
+    """Folds the entries of a batch, in one fold or one after another. Arrays and segments are pairs of a tensor and
+    its batch dimension, which is None for a tensor that all entries share."""
 
     def first(pairs):
         return [(tensor if dim is None else tensor.movedim(dim, 0), dim is not None) for tensor, dim in pairs]
@@ -325,7 +325,7 @@ def _fold_of_batch(form, size, arrays, segments):
 
 
 class _Fold(_torch.autograd.Function):
-    """The fold with gradients and batches. torch.func takes no operator of lists of tensors."""
+    """The fold with gradients and batches. Takes tensors one by one, because torch.func takes no lists of tensors."""
 
     @staticmethod
     def forward(form, num_arrays, *tensors):

@@ -76,7 +76,7 @@ std::optional<Type> type_of_format(std::string_view format, std::int64_t item_by
     }
 }
 
-/// torch's dtype objects live as long as torch; they are compared by address.
+/// The dtype objects of torch and their types. The objects live as long as torch, so addresses identify them.
 struct TorchTypes {
     std::vector<std::pair<PyObject*, Type>> types;
 
@@ -85,7 +85,7 @@ struct TorchTypes {
         for (const auto& [known, type] : types)
             if (known == dtype.ptr())
                 return type;
-        const auto text = text_of(dtype);  // "torch.float32"
+        const auto text = text_of(dtype);  // such as "torch.float32"
         for (const auto& [type, word] : kDtypes)
             if (text == fmt::format("torch.{}", word)) {
                 types.emplace_back(dtype.inc_ref().ptr(), type);
@@ -112,7 +112,7 @@ nb::object called(nb::handle object, const nb::str& method)
     return result;
 }
 
-/// Returns the sizes of a tensor. For one dimension this avoids making the object `shape`.
+/// Returns the sizes of a tensor. For a tensor of one dimension, avoids making the object `shape`.
 std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& what)
 {
     const nb::object dimensions = tensor.attr(names().ndim);
@@ -127,8 +127,8 @@ std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& w
     return {length};
 }
 
-/// Waits until an array of JAX is computed. Its work is queued on a stream that no other library can wait
-/// for.
+/// Waits until an array of JAX is computed. JAX queues the computation on a stream on which no other library
+/// can wait.
 void wait_for_jax(nb::handle array, const std::string& what)
 {
     if (!nb::hasattr(array, "block_until_ready"))
@@ -147,7 +147,7 @@ std::int64_t in_bytes(std::int64_t stride, Type type)
                : bytes;
 }
 
-/// The ordinal of the GPU that an address of device memory belongs to.
+/// Ordinal of the GPU to which an address of device memory belongs.
 int device_of_address(const void* address)
 {
     int ordinal = 0;

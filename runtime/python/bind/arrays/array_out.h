@@ -25,23 +25,24 @@ struct ShapeOut {
     bool operator==(const ShapeOut&) const = default;
 };
 
-/// Returns an array of `kind` that shares host memory with `owner`; nothing is copied. If that library would
-/// reduce the type's bits, as JAX does without jax_enable_x64, warns and returns an array of NumPy.
+/// Returns an array of `kind` that shares host memory with `owner`; nothing is copied. If the library of
+/// `kind` would narrow the type, as JAX does without jax_enable_x64, warns and returns an array of NumPy.
 [[nodiscard]] nb::object host_array(Kind kind, const Array& array,
                                     const std::shared_ptr<const Folded>& owner);
 
-/// Makes an array of the library and on the GPU of `model`. Its elements are unspecified.
+/// Makes an array with the library and the GPU of `model`. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_device(const ArrayIn& model, Type type, const ShapeOut& shape,
                                        Session& session);
 
 /// Makes an array of `kind` on the host. Its elements are unspecified.
 [[nodiscard]] nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape);
 
-/// Returns the first `length` entries of a filled array, the caller's or a new one. A new array becomes an
-/// array of `kind`.
+/// Returns the first `length` entries of a filled array. If the array is new and not the caller's, converts
+/// it to an array of `kind`.
 [[nodiscard]] nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length);
 
-/// Whether work on arrays of this kind may go on after the call, because the library orders work by streams.
+/// Returns whether work on arrays of this kind may go on after the call: the library must order work by
+/// streams.
 [[nodiscard]] inline bool is_ordered_by_stream(Kind kind)
 {
     return kind == Kind::torch || kind == Kind::cupy;

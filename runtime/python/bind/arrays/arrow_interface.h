@@ -77,14 +77,14 @@ private:
     T held_{};
 };
 
-/// Reads an object that lends by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
+/// Reads an object that lends memory by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
 /// arrays.
 class ArrowLender {
 public:
-    /// Whether the object lends by Arrow's interface. Columns of pandas count only if they are Arrow's:
-    /// others would lend NaN as nulls.
+    /// Returns whether the object lends memory by Arrow's interface. A column of pandas counts only if pandas
+    /// stores it as an Arrow array: other columns would lend NaN as nulls.
     [[nodiscard]] static bool is(nb::handle object);
-    /// Throws InputError if the object lends nothing, or something that is not Arrow's.
+    /// Throws InputError if the object lends nothing, or lends something that is not Arrow's.
     ArrowLender(nb::handle object, const std::string& what);
 
     [[nodiscard]] const ArrowSchema& schema() const { return *schema_; }
