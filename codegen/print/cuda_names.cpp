@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Names that CUDA text uses itself, if they begin with a small letter. Users' names must differ from them.
+/// The names with a small first letter that CUDA text uses itself. Users' names must differ from them.
 /// is_taken() adds rules, and taken_names() adds the names at file scope in kernels/.
 /// tests/codegen/cuda_names_test.cpp derives all these names and reports missing ones.
 constexpr std::string_view kTaken[] = {
@@ -85,7 +85,7 @@ const Identifiers& taken_names()
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// True for `STEMCapital...`: kWarpThreads for the stem "k".
+/// True if `name` is `stem` followed by a capital, such as kWarpThreads for the stem "k".
 bool is_stem_and_capital(std::string_view name, std::string_view stem)
 {
     return name.size() > stem.size() && name.starts_with(stem) && is_capital(name[stem.size()]);
