@@ -114,7 +114,7 @@ Contents open_contents()
 {
     Contents contents{.settings = settings_with_folder(), .folder = nullptr, .files = {}};
     std::error_code ignored;
-    // A dangling link also exists, and Folder refuses it.
+    // Counts a dangling link as existing, because Folder must refuse it.
     if (!std::filesystem::exists(symlink_status(contents.settings.folder, ignored)))
         return contents;
     contents.folder = std::make_unique<cache::Folder>(contents.settings.folder, contents.settings.most_bytes);
@@ -224,8 +224,8 @@ int list(bool json)
     return 0;
 }
 
-/// Implements `cache stat`: prints "on", "off", or why the folder cannot be used. Unlike other actions, it
-/// does not fail then.
+/// Implements `cache stat`: prints "on", "off", or why the folder cannot be used. Unlike other actions,
+/// `cache stat` does not fail if the folder cannot be used.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

@@ -123,7 +123,7 @@ OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
     return own;
 }
 
-/// Returns the folder of tuning records, or that it is missing.
+/// Returns text on the folder of tuning records: its path, or a note that it does not exist.
 std::string folder_text(const std::string& folder)
 {
     std::error_code ignored;

@@ -21,7 +21,8 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}, kGradientFlag, {"gradients"}};
 
-/// Names a set of types: "floats", "integers", "numbers", "any", or a list.
+/// Returns a name for a set of types, such as "floats", "integers", "numbers" or "any", or else a list of the
+/// types.
 std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;

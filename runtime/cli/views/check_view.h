@@ -17,11 +17,11 @@ using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// Returns short descriptions of tests that were not made, although a user might think that they were.
+/// Returns short descriptions of tests that the check did not make, although a user might expect them.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
-/// Returns one line: "not tried: ..., ...".
+/// Joins the descriptions into one line that begins with "not tried: ".
 std::string untried_line(const std::vector<std::string>& untried);
 
 /// Returns the outcomes as JSON objects.
