@@ -188,7 +188,7 @@ std::string suggest(const std::vector<Named>& all, std::string_view name)
     return did_you_mean(name, names);
 }
 
-/// Finds a stage or a probe by its name.
+/// Returns the stage or probe that is called `name`. Throws InputError if there is none.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
 {

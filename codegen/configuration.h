@@ -37,7 +37,7 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
 /// Returns every configuration that the `where` conditions allow, in the order of the tunables' values.
 std::vector<Configuration> configurations(const Stage& stage, const FormulaNames& facts = {});
 
-/// Prints a configuration: "block_threads=256 items_per_thread=4".
+/// Returns a configuration as text, such as "block_threads=256 items_per_thread=4".
 std::string print(const Configuration& configuration);
 
 }  // namespace segfold

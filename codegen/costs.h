@@ -1,5 +1,5 @@
 #pragma once
-// Estimates the cost of an operator's combine(). Emitted texts and the choice of a stage depend on it.
+// Estimates the cost of an operator's combine(). Emitted texts and the choice of a stage depend on this cost.
 #include <cstdint>
 
 #include "dsl/operator.h"

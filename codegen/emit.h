@@ -1,5 +1,5 @@
 #pragma once
-// Emits CUDA text for a problem, a stage and a configuration, with everything that a launch needs.
+// Emits the text of a plan for a problem, a stage and a configuration, with everything that a launch needs.
 #include <map>
 #include <memory>
 #include <string>
@@ -49,7 +49,7 @@ struct Emitted {
     Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
     /// The form of segments that kernels read: the problem's form, or its converted_form().
     SegmentForm form;
-    int index_bits = 32;  ///< width of the problem's indices
+    int index_bits = 32;  ///< width of the problem's indices: 32 or 64
     /// True if kernels read the number of items or the number of a segment's first item. If the segments are
     /// ranges, the host must then count the items before the launch.
     bool counts_items = false;

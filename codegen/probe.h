@@ -12,7 +12,7 @@ namespace segfold {
 
 /// The content of a probe's file.
 struct Probe {
-    std::string file;   ///< "probes/divergence.cu"
+    std::string file;   ///< path below kernels/, such as "measuring/divergence.cu"
     std::string place;  ///< name in messages: `file`, preceded by the user's folder if the file lies in one
     std::string name, title, source;
     std::vector<Tunable> tunables;

@@ -56,7 +56,7 @@ struct Problem {
     /// The operator after rewriting, from which code is emitted. With 32-bit indices, its states keep places
     /// and counts in 32 bits. If it sums bytes, it has an append.
     Operator op;
-    std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
+    std::shared_ptr<const FormulaNames> facts;  ///< the result of operator_facts(op), computed once
     SegmentForm form;
     int index_bits;                ///< 32 or 64
     Type number_type = Type::i32;  ///< for form groups: the integer type of the elements' group numbers

@@ -14,15 +14,15 @@ namespace segfold {
 
 /// The content of a stage file. It does not depend on an operator.
 struct Stage {
-    std::string file;  ///< "stages/tile_scan.cu"
+    std::string file;  ///< path below kernels/, such as "stages/tile_scan.cu"
     /// Name in messages: `file`, preceded by the user's folder if the file lies in one.
     std::string place;
     /// True for a file of ladder/, which is only for measurements and never the default.
     bool is_rung = false;
     Dialect dialect = Dialect::cuda;  ///< native for files of cpu/
     std::string name, title;
-    std::string after;   ///< the stage on which it improves; empty for a first stage
-    std::string source;  ///< origin of the idea
+    std::string after;   ///< name of the stage on which this stage improves; may be empty
+    std::string source;  ///< origin of the idea, such as a publication
     std::vector<SegmentForm> forms;
     std::vector<Formula> needs;  ///< conditions on the problem, such as commutative or state_bytes <= 64
     /// `let` sizes that formulas in `needs` may use: those above the last `needs` line.
@@ -57,7 +57,7 @@ std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 /// The sizes, scratch memory and launches of a stage for one problem. They depend on the problem because its
 /// facts decide which paragraphs of the stage are kept.
 struct Plumbing {
-    std::vector<Size> sizes;  ///< `//% let num_tiles = ...`, in order
+    std::vector<Size> sizes;  ///< the `let` lines in order, such as `//% let num_tiles = ...`
     std::vector<Scratch> scratch;
     std::vector<Launch> launches;
 };

@@ -108,7 +108,7 @@ void add_reads(std::vector<Piece>& pieces, const Problem& problem, const RowOper
     for (const auto& read : rows.scan_reads)
         if (std::ranges::find(reads, read.column, &RowRead::column) == reads.end())
             reads.push_back(read);
-    std::set<Type> types;  // element types of the checked tables
+    std::set<Type> types;  // element types of the tables that map and scan read
     const auto add = [&](const std::string& name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };

@@ -53,7 +53,7 @@ std::string narrowed(Type type, const std::string& word)
                            : cuda_name(type) + "(" + word + ")";
 }
 
-/// A member of an operator's State. An empty name means the state itself.
+/// A member of an operator's State: a field, or the flag that tells whether the state holds an element.
 struct Member {
     std::string name;
     Type type;

@@ -22,7 +22,7 @@ struct Piece {
 /// Turns "block_threads" into "kBlockThreads".
 std::string constant_name(const std::string& name);
 
-/// Name of the struct of a checked table.
+/// Returns the name of the struct that emitted text uses for a checked table with elements of `type`.
 std::string table_name(Type type);
 
 /// True if the emitted store() uses the length of a segment only to find out whether the segment is empty.

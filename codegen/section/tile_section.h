@@ -23,14 +23,16 @@ constexpr int kFewestStepItems = 4;
 /// The number of items that a lane takes in one step.
 struct StepItems {
     int items = kFewestStepItems;
-    bool are_mapped = false;
+    bool are_mapped = false;  ///< true if the kernel also maps this number of items at a time
 };
 
-/// Returns the pieces for tiles. A text must define them after parts/elements/warp_tile.cuh, whose functions
-/// they call: Tile, copy_tile(), Items, take_items(), load_items(), is_aligned(), load_vectors(),
-/// SharedVectors, copy_vectors(), shared_vectors(), lift_item(), lift_at(), take_map_items(), map_items_of(),
-/// and element_address() if there is a kept_column(). `step.items` is 4, 8 or 16. If it is above 4 and a
-/// column has elements of one byte, Items holds them as 32-bit words, and kernels must not call load_items().
+/// Returns the pieces for tiles: Tile, copy_tile(), Items, take_items(), load_items(), is_aligned(),
+/// load_vectors(), SharedVectors, copy_vectors(), shared_vectors(), lift_item(), lift_at(), take_map_items(),
+/// map_items_of(), and element_address() if there is a kept_column(). A text must define them after
+/// parts/elements/warp_tile.cuh, whose functions they call.
+///
+/// `step.items` is 4, 8 or 16. If it is above 4 and a column has elements of one byte, Items holds them as
+/// 32-bit words, and kernels must not call load_items().
 std::vector<Piece> tile_section(const Problem& problem, const StepItems& step = {});
 
 /// Returns the C++ expression for element k of a step of `column`. `items` is the expression for the array

@@ -18,10 +18,10 @@ struct Tunable {
     std::vector<int> values;
 };
 
-/// Memory that the runtime allocates for a launch.
+/// A scratch buffer: memory that the runtime allocates for a launch.
 struct Scratch {
     std::string name;     ///< the kernel parameter's name
-    std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
+    std::string element;  ///< type of an element, such as "State", "Index" or "unsigned"
     Formula count;
     /// True if it must be zero before the first launch; kernels leave it ready for the next launch.
     bool zero = false;
@@ -34,7 +34,7 @@ struct Launch {
     std::optional<Formula> shared;  ///< bytes of dynamic shared memory for each block; may use plan_facts()
 };
 
-/// Splits `text` at separators, and removes blanks around the items.
+/// Splits `text` at each `separator`, and removes blanks around the items.
 std::vector<std::string> split(std::string_view text, char separator);
 
 /// Reads "NAME = VALUE, VALUE, ...". In place of a value, FIRST..LAST stands for all values from FIRST to
@@ -49,7 +49,7 @@ void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::str
 void set_once(std::string& value, const std::string& word, const std::string& argument,
               const std::string& place);
 
-/// Reads "NAME = FORMULA".
+/// Reads a size of the form "NAME = FORMULA".
 Size read_size(const std::string& argument, const std::string& place);
 
 /// Reads "NAME : ELEMENT[COUNT] [zero]". ELEMENT must be one of `elements`.

@@ -152,7 +152,7 @@ Operator read_operator(const Arguments& arguments, const std::string& path, std:
     try {
         parameters = declared_parameters(path, text);
     } catch (const SpecError&) {
-        return parse_operator(path, text);  // throws with a message on the fault
+        return parse_operator(path, text);  // parses once more only to throw an error that names the fault
     }
     return with_input_type(
         arguments, std::filesystem::path(path).stem(), parameters,

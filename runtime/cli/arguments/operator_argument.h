@@ -41,7 +41,8 @@ std::vector<Operator> operator_arguments(const Arguments& arguments);
 /// result does not depend on the places of files.
 std::string own_name(const Operator& op, const std::string& word);
 
-/// Returns text such as "mean_variance(x: f32) -> (mean: f32, variance: f32)".
+/// Returns an operator's name, parameters and results, such as "mean_variance(x: f32) -> (mean: f32,
+/// variance: f32)".
 std::string signature(const Operator& op);
 
 }  // namespace segfold::cli

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 8;
 
-/// Operator and stage of a baseline's case.
+/// The operator and the stage of one case in a baseline.
 struct CaseName {
     std::string op, stage;
 };

@@ -1,4 +1,4 @@
-// segfold regress: operators by the words on the command line, and by their names in baselines.
+// segfold regress: names operators by their words on the command line, and by their own names in baselines.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// segfold regress: relations between results of runs.
+// segfold regress: tries relations between the results of runs.
 #include <fmt/format.h>
 
 #include "runtime/cli/arguments/workload_argument.h"

@@ -17,7 +17,7 @@ struct OperatorRelations {
     std::vector<regress::RelationOutcome> outcomes;
 };
 
-/// Outcomes of all operators.
+/// Outcomes of the relations that were tried with all operators.
 struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
@@ -58,7 +58,7 @@ struct TimeReport {
     std::string baseline;              ///< baseline's file; empty if there is none
     std::vector<std::string> remarks;  ///< differences from the baseline's circumstances
     std::vector<regress::TimeOutcome> outcomes;
-    std::vector<SelfComparison> selves;  ///< results of --self
+    std::vector<SelfComparison> selves;  ///< comparisons of this build with itself, for --self
 
     [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
     /// True if at least one case has a time.

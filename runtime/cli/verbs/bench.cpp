@@ -378,7 +378,7 @@ int verb_bench(const Words& words)
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto [operators, asked, cccl] = bench_request(arguments);
-    for (const auto* flag : {"log", "rates"})  // throws before anything is measured
+    for (const auto* flag : {"log", "rates"})  // throws for a bad file before anything is measured
         if (const auto path = arguments.value(flag))
             require_appendable(*path);
     const Kernels kernels(arguments);

@@ -34,9 +34,9 @@ struct Stored {
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
-    std::string compiler;            ///< the compiler, for a record of a compiler
-    prove::StoredVerdicts verdicts;  ///< the verdicts, for a file of laws
-    std::string damage;              ///< what is wrong with the file; empty if it is intact
+    std::string compiler;            ///< description of the compiler, if the file is a record of a compiler
+    prove::StoredVerdicts verdicts;  ///< the verdicts, if the file holds verdicts on laws
+    std::string damage;              ///< description of the file's damage; empty if the file is intact
 
     [[nodiscard]] std::string_view kind() const
     {

@@ -63,7 +63,7 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// Returns a verdict on a law in the words of the page.
+/// Returns a verdict on a law in the words of the page dsl/standard/README.md.
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
@@ -150,7 +150,7 @@ std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
         fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive, of_newest);
 }
 
-/// Returns the page dsl/standard/README.md.
+/// Returns the text of the page dsl/standard/README.md.
 std::string operators_page()
 {
     const auto operators = standard_operators();

@@ -71,7 +71,7 @@ std::string summary(const WorkloadRecord& record)
     return text;
 }
 
-/// Returns the notes below a workload's table.
+/// Returns the notes below a workload's table: why times are missing, and why plans failed.
 std::string notes(const WorkloadRecord& record)
 {
     std::string text;

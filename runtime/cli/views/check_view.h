@@ -13,7 +13,7 @@ namespace segfold::cli {
 /// A function that returns the command that repeats an outcome, with the same number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
-/// Returns the check as tables and sentences.
+/// Returns a description of a check's outcome in tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 

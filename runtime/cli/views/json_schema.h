@@ -1,5 +1,5 @@
 #pragma once
-// The JSON schema of the documents that --json writes.
+// Gives the JSON schema of the documents that --json writes.
 #include "runtime/cli/views/json.h"
 
 namespace segfold::cli {

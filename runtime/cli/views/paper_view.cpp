@@ -168,7 +168,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
     return ladder_table(paper, experiment, measured);
 }
 
-/// Returns "sum of i32, 2^22 elements" or "2^20 threads".
+/// Returns the subject of an experiment, such as "sum of i32, 2^22 elements" or "2^20 threads".
 std::string subject_text(const Experiment& experiment)
 {
     const auto count = bench::element_text(experiment.num_elements);

@@ -43,7 +43,8 @@ private:
     /// Returns the array of the segments' keys: those that the kernel found, or else those that the host
     /// found. Returns null if the layout has no keys.
     [[nodiscard]] const Array* keys_of(const Results& results) const;
-    /// Returns as text the value at index `place`, or its row of features.
+    /// Returns the value at index `place` of an array as text. If the array has rows, returns the row of
+    /// features at this index.
     [[nodiscard]] std::string text_of(const Array& array, std::int64_t place) const;
     [[nodiscard]] nlohmann::ordered_json value_of(const Array& array, std::int64_t place) const;
     [[nodiscard]] std::string print_segments(const Results& results) const;
