@@ -59,7 +59,7 @@ struct Emitted {
     std::vector<EmittedLaunch> launches;
     /// Values of the kernels' `int` parameters, by the parameter's name.
     std::map<std::string, int, std::less<>> numbers;
-    std::vector<std::string> checked_tables;  ///< `checked_tables` of the problem
+    std::vector<std::string> checked_tables;  ///< names of the tables whose reads kernels check
     bool is_associative = true;               ///< true if the problem's laws include associativity
     Configuration configuration;
     /// True if all GPUs must combine the elements in the same order, so that results are equal on all GPUs.

@@ -10,7 +10,7 @@ namespace segfold {
 
 /// The sizes of a workload, as far as they are known when a stage is chosen.
 struct Shape {
-    std::int64_t num_elements = 0;  ///< an element counts once for each segment that contains it
+    std::int64_t num_elements = 0;  ///< an element in several segments counts once for each
     std::int64_t num_segments = 0;
     std::int64_t longest = 0;       ///< elements of the longest segment; 0 if unknown
     std::int64_t num_features = 0;  ///< length of rows; 0 if unknown

@@ -36,7 +36,7 @@ struct Stage {
     std::vector<Size> sizes;
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
-        prefer;  ///< tunable, and bound on its value over plan_facts(); in order
+        prefer;  ///< pairs of a tunable and a bound on its value, in order
     /// Names in `number` lines of all paragraphs; each is a tunable or a size.
     std::vector<std::string> numbers;
     std::string text;  ///< the whole file, with its directives

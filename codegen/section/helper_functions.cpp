@@ -104,9 +104,9 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
 /// Adds opaque(), which hides the origin of its argument from compilers. Results of 8-bit and 16-bit
 /// arithmetic pass through opaque(), as do converted values of these types.
 ///
-/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 or in the low half
-/// of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it had not
-/// wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
+/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 bits or in the low
+/// half of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it
+/// had not wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
 void add_opaque(std::vector<Piece>& pieces)
 {
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});

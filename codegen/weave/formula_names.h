@@ -17,7 +17,7 @@ namespace segfold {
 class FormulaName {
 public:
     template <std::convertible_to<std::string_view> Text>
-    FormulaName(const Text& text)  // NOLINT(google-explicit-constructor): a text is a name
+    FormulaName(const Text& text)  // NOLINT(google-explicit-constructor): converts from text
         : kept_(&kept(text))
     {}
 

@@ -15,7 +15,7 @@ using Facts = FormulaNames;
 
 /// The text of a part, and the part's name in messages. If the name is empty, messages use the part's path.
 struct PartText {
-    PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: a text is a part's
+    PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: converts from plain text
         : text(part_text), place(std::move(part_place))
     {}
     std::string_view text;

@@ -112,7 +112,7 @@ std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
 }
 
-/// Returns "All 17 runs agree.", or the number that disagree.
+/// Returns a sentence such as "All 17 runs agree.", or a sentence with the number of runs that disagree.
 std::string print_summary(const CheckMatrix& matrix)
 {
     std::int64_t num_runs = 0, num_failed = 0;
