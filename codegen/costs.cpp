@@ -8,7 +8,8 @@
 namespace segfold {
 namespace {
 
-// Cost of a node itself, in additions. Divisions and transcendental functions take dozens of instructions.
+// Returns the cost of a node without its arguments, in additions. Divisions and transcendental functions take
+// dozens of instructions.
 std::int64_t own_operations(const ExpressionNode& node)
 {
     constexpr std::int64_t kLong = 8;

@@ -37,7 +37,7 @@ std::string in_namespace(std::string_view source, std::string_view name)
     constexpr std::string_view kLinkage = "extern \"C\" ";
     std::string text;
     bool is_open = false;
-    std::ptrdiff_t open_parameters = 0;  // parameters of a function whose linkage was removed
+    std::ptrdiff_t open_parameters = 0;  // open parentheses after a function whose linkage was removed
     while (!source.empty()) {
         auto line = source.substr(0, std::min(source.find('\n'), source.size() - 1) + 1);
         source.remove_prefix(line.size());

@@ -24,7 +24,7 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets, ranges, flags, keys and groups");
 }
 
-/// Reads "NAME = FORMULA" for a tunable declared above.
+/// Reads "NAME = FORMULA". Throws SpecError if no line above declares a tunable NAME.
 std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
                                                 const std::string& place)
 {

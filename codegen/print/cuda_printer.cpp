@@ -28,7 +28,8 @@ bool is_comparison(const std::string& symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-/// The lowest precedence at which `operand`, the left or right operand of `symbol`, needs no parentheses.
+/// Returns the lowest precedence at which `operand` needs no parentheses as the left or right operand of
+/// `symbol`.
 int operand_level(const std::string& symbol, const Expression& operand, bool right)
 {
     const auto& inner = operand->symbol;
@@ -40,7 +41,7 @@ int operand_level(const std::string& symbol, const Expression& operand, bool rig
     return precedence(symbol) + (right ? 1 : 0);
 }
 
-/// The unsigned type in which arithmetic on a signed type is computed, so that overflow wraps.
+/// Returns the unsigned type in which arithmetic on a signed type is computed, so that overflow wraps.
 Type wrapping_type(Type type) { return size_bytes(type) == 8 ? Type::u64 : Type::u32; }
 
 /// True for signed arithmetic that may overflow. Types of 8 and 16 bits are computed in int, which holds
@@ -67,13 +68,13 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
-/// Appends the type's name: to_f16, divide_i32.
+/// Appends the type's name to the stem, as in to_f16 or divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
     return fmt::format("{}_{}", stem, name(type));
 }
 
-/// CUDA's name of a function for f32 ("expf") or f64 ("exp").
+/// Returns CUDA's name of a function of floats: for exp, "expf" for f32 and "exp" for f64.
 std::string math_name(const std::string& function, Type type)
 {
     const std::string stem = function == "min"   ? "fmin"
@@ -246,7 +247,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         const auto text = wrapped_arithmetic(node);
         return precedence(node.symbol) < loosest ? "(" + text + ")" : text;
     }
-    // Only the low bits matter, so a conversion between integers may be skipped.
+    // Only the low bits of the value matter, so a conversion from an integer may be skipped.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
     if (converts && *argument->type == *node.type)
@@ -259,7 +260,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     return cuda_name(wide) + "(" + (hidden ? hide(text) : text) + ")";
 }
 
-/// Prints the operation on the unsigned forms of its operands.
+/// Prints the operation with its operands converted to unsigned types.
 std::string CudaPrinter::wrapped_arithmetic(const ExpressionNode& node) const
 {
     const int own = precedence(node.symbol);
@@ -304,7 +305,7 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     }
     // The product of two u16 overflows int, the type to which C++ promotes them.
     const bool overflows = type == Type::u16 && symbol == "*";
-    // NVRTC may turn such a comparison of a sum into a wrong test for zero; see opaque.h.
+    // NVRTC may turn a comparison of a sum into a wrong test for zero; see opaque.h.
     const bool tests_zero = !is_native_ && is_narrow(operands) && is_comparison(symbol) &&
                             (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {

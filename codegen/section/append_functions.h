@@ -1,5 +1,5 @@
 #pragma once
-// Emits the functions that append an element to a state.
+// Emits the function append(), which combines a state with one more element, and the functions around it.
 #include <string>
 #include <string_view>
 
@@ -16,16 +16,17 @@ bool append_uses(const Operator& op, const Parameter& parameter);
 /// True if the emitted append() takes `place`: index, position or segment.
 bool append_uses(const Operator& op, std::string_view place);
 
-/// Declares an operator's parameter as a parameter of lift() and append(): "float x", "const float* t".
+/// Returns the C++ declaration of an operator's parameter as an argument of lift() and append(), such as
+/// "float x" for a column or "const float* t" for a table.
 std::string as_argument(const Parameter& parameter);
 
-/// Returns the function append(state, ...) with the statements `body`. Without an identity, `present` is the
-/// name of the flag for states with an element.
+/// Returns the function append(state, ...) with the statements `body`. For an operator without an identity,
+/// `present` is the name of the State's flag that is true if the state holds an element.
 std::string append_function(const Operator& op, const std::string& present, const std::string& body);
 
-/// Returns the struct of the columns that append() takes, so that kernels can load an element before they
-/// know its run. The functions below return load_element(inputs, index) and append_element(run, inputs,
-/// element, index, position, segment).
+/// Returns the struct Element, which holds an element's values of the columns that append() takes. With it,
+/// kernels can load an element before they know its run. The functions below return the texts of
+/// load_element(inputs, index) and append_element(run, inputs, element, index, position, segment).
 std::string element_struct(const Operator& op);
 std::string load_element_function(const Operator& op);
 std::string append_element_function(const Operator& op);

@@ -9,7 +9,8 @@
 namespace segfold {
 namespace {
 
-/// True for `a.f` and `b.f`, in either order.
+/// True if one expression is `field` of combine's first operand and the other is `field` of its second
+/// operand.
 bool are_both_operands(const Expression& left, const Expression& right, const std::string& field)
 {
     for (const auto& side : {left, right})
@@ -19,7 +20,8 @@ bool are_both_operands(const Expression& left, const Expression& right, const st
            right->operand != Operand::state;
 }
 
-/// The operation, "+", "min", ..., that the expression applies to `field` of both operands; otherwise empty.
+/// Returns the operation, such as "+" or "min", that the expression applies to `field` of both operands.
+/// Returns empty text if the expression is anything else.
 std::string operation_on_both(const Expression& expression, const std::string& field)
 {
     const bool has_two =
@@ -30,8 +32,8 @@ std::string operation_on_both(const Expression& expression, const std::string& f
     return expression->kind == ExpressionKind::call ? expression->name : expression->symbol;
 }
 
-/// "Add", "Min", ... if combine() applies this operation to the only field of both states and does nothing
-/// else; otherwise empty.
+/// Returns CUDA's name, such as "Add" or "Min", of the operation that combine() applies to the only field of
+/// both states. Returns empty text if combine() does anything else.
 std::string operation_of(const Operator& op)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOperations = {

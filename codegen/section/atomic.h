@@ -1,5 +1,5 @@
 #pragma once
-// Finds operators whose combine() is one of CUDA's atomic functions or warp reductions.
+// Finds operators whose combine() CUDA can compute with an atomic function or a warp reduction.
 #include <optional>
 #include <string>
 

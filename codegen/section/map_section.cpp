@@ -37,9 +37,8 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// Emits the definitions of those locals of a block for which `is_here` is true and that `used` contains. A
-/// local that reads a table is emitted even if it is unused, because its evaluation reports reads past the
-/// table's end.
+/// Returns the definitions of those locals of a block for which `is_here` is true and that are in `used`. A
+/// local that reads a table need not be in `used`, because its evaluation reports reads past the table's end.
 template <class IsHere>
 std::string definitions(const Problem& problem, const Operator& op, const Block& block, const IsHere& is_here,
                         const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
@@ -69,7 +68,8 @@ std::string outputs_function(const Problem& problem, const Operator& op, const B
         fmt::join(function.parameters, ", "), lets, fmt::join(values, ", "));
 }
 
-/// Selects signatures of functions, which need the inputs only if map reads a table or a scalar.
+/// Selects the signatures of functions. They have the parameter `inputs` only if map reads a table or a
+/// scalar.
 void add_signatures(Holes& holes, const Operator& op)
 {
     for (const auto* list : {"with_tables", "without_tables"})

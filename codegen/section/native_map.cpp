@@ -27,11 +27,11 @@ struct MapArguments {
 struct ElementBlock {
     const Block& written;
     const Block& of_feature;            ///< the block for one feature; reads of tables of rows are columns
-    const std::vector<RowRead>& reads;  ///< the reads that are columns
-    std::vector<ResultField> results = {};  ///< results it may read
+    const std::vector<RowRead>& reads;  ///< the table reads that `of_feature` has as columns
+    std::vector<ResultField> results = {};  ///< results that the block may read
 };
 
-/// Text that reads the current feature of the row that `read` takes from a table.
+/// Returns the expression for the current feature of the row that `read` takes from a table.
 std::string feature_of(const Problem& problem, const RowOperator& rows, const RowRead& read)
 {
     const auto table = "inputs." + cuda_identifier(read.table);
@@ -108,7 +108,7 @@ void add_reads(std::vector<Piece>& pieces, const Problem& problem, const RowOper
     for (const auto& read : rows.scan_reads)
         if (std::ranges::find(reads, read.column, &RowRead::column) == reads.end())
             reads.push_back(read);
-    std::set<Type> types;  // element types of the checked tables
+    std::set<Type> types;  // element types of the tables that map and scan read
     const auto add = [&](const std::string& name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };

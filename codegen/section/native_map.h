@@ -8,8 +8,8 @@
 
 namespace segfold {
 
-/// The pieces that native stages may use for `map` and `scan`; none for an operator with neither. `rows` is
-/// the operator for one feature.
+/// Returns the pieces that native stages may use for `map` and `scan`; none for an operator with neither.
+/// `rows` is with_reads_as_columns() of the problem's operator.
 std::vector<Piece> native_map_section(const Problem& problem, const RowOperator& rows);
 
 }  // namespace segfold

@@ -81,7 +81,7 @@ LoadHoles map_load_holes(const Problem& problem)
     return holes;
 }
 
-/// The columns that map reads.
+/// Returns the columns that map reads.
 std::set<std::string> columns_of_map(const Operator& op)
 {
     const auto needed = names_of_map(*op.map);
@@ -92,8 +92,8 @@ std::set<std::string> columns_of_map(const Operator& op)
     return columns;
 }
 
-/// Values for the holes of map_row(), or of map_kept() if the kernel keeps the elements in Rows. `held` are
-/// the columns in a Row.
+/// Returns the values for the holes of map_row(). If the kernel keeps the elements in Rows (`kept`), returns
+/// those of map_kept(). `held` are the columns that a Row contains.
 Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;

@@ -30,13 +30,14 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    /// True if items are held as 32-bit words. One shift then reads a byte; an array of bytes takes three
-    /// instructions. 16-bit elements that are kept for a map are also words: none leaves its word before the
-    /// loads of all vectors are issued.
+    /// True if items are held as 32-bit words. One shift then reads a byte; from an array of bytes, this
+    /// takes three instructions. 16-bit elements that are kept for a map are held as words too. No element is
+    /// then extracted before the loads of all vectors are issued.
     bool in_words;
 };
 
-/// The statement that reads element `k` of a step into `items`, which must be zero before.
+/// Returns the statement that reads element `k` of a step into `items`. All of `items` must be zero before
+/// the first such statement.
 std::string put_of(const std::string& name, Type type, const Chunks& chunks)
 {
     if (chunks.in_words && chunks.bytes == 2)
@@ -48,8 +49,8 @@ std::string put_of(const std::string& name, Type type, const Chunks& chunks)
                : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
 }
 
-/// Values for the holes of a column in kernels/vocabulary/tile.cuh, and for each memory access that reads a
-/// step of it.
+/// Returns the values for the holes of one column in kernels/vocabulary/tile.cuh. The list `chunk` has an
+/// item for each memory access that reads a step of the column.
 Holes holes_of(const Parameter& column, const StepItems& step)
 {
     const Chunks chunks(column.type, step);
@@ -74,7 +75,7 @@ Holes holes_of(const Parameter& column, const StepItems& step)
     return holes;
 }
 
-/// The expression for element `k` of a column of one or two bytes, held as 32-bit words.
+/// Returns the expression for element `k` of a column of one or two bytes whose step is held as 32-bit words.
 std::string item_of_words(Type type, const std::string& items)
 {
     if (size_bytes(type) == 2) {
@@ -112,14 +113,14 @@ std::string item_function(const char* piece, const Operator& op, const IsUsed& i
                         {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
 }
 
-/// The parameters and places that lift takes.
+/// Tells whether lift takes a parameter or a place (such as index).
 struct LiftUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
     bool operator()(const char* place) const { return uses_name(op.lift, place); }
 };
 
-/// The parameters and places that append takes.
+/// Tells whether append takes a parameter or a place (such as index).
 struct AppendUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }

@@ -79,7 +79,8 @@ private:
         return comment;
     }
 
-    /// Length of the quotation that begins `text`; 1 if it is not closed on its line, as in `1'000`.
+    /// Returns the length of the quotation at the beginning of `text`. Returns 1 if the quotation is not
+    /// closed on its line, as in `1'000`.
     static std::size_t quoted(std::string_view text)
     {
         for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
@@ -96,7 +97,8 @@ private:
     std::size_t begin_ = 0;
 };
 
-/// Bytes of the character at `at` if a comment must not hold it; else 0.
+/// Returns the number of bytes of the character at `at` if a comment must not contain this character;
+/// otherwise 0.
 std::size_t forbidden_length(std::string_view source, std::size_t at)
 {
     const char c = source[at];
@@ -121,10 +123,11 @@ std::string fault_of(std::string_view source, std::size_t begin, std::string_vie
     return "";
 }
 
-/// The operator in the heading of `source`, without comment marks; empty if there is none.
+/// Returns the operator's text from the comment at the top of `source`, without comment marks; empty if there
+/// is none.
 ///
-/// Its first line begins with `operator `. The last such line counts: lines of the description above may also
-/// begin so.
+/// The operator's first line begins with `operator `. If several lines do, the last one counts, because lines
+/// of the description above may begin in the same way.
 std::string shown_operator(std::string_view source)
 {
     std::string text;
@@ -143,7 +146,7 @@ std::string shown_operator(std::string_view source)
     return text;
 }
 
-/// Describes the first line in which two texts differ.
+/// Returns a description of the first line in which two texts differ.
 std::string difference(std::string_view meant, std::string_view read)
 {
     while (!meant.empty() || !read.empty()) {

@@ -60,13 +60,13 @@ std::optional<Step> step_called(std::string_view word, const NamedStep (&known)[
 struct Node {
     Step step = Step::number;
     std::uint32_t arguments[3] = {};  ///< indices into Compiled::nodes
-    std::int64_t number = 0;          ///< index of a name or fault in Compiled
+    std::int64_t number = 0;          ///< the node's number, or the index of its name or fault in Compiled
 };
 
 }  // namespace
 
-/// A formula as nodes with numbered names. Its evaluation is quick, since each choice of a stage evaluates
-/// those of all stages.
+/// A formula as an array of nodes with numbered names, which can be evaluated quickly. Speed matters, because
+/// each choice of a stage evaluates formulas of all stages.
 struct Formula::Compiled {
     std::vector<Node> nodes;  ///< the root is the last one
     std::vector<FormulaName> names;

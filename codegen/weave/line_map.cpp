@@ -33,7 +33,7 @@ std::string LineMap::origin(int line) const
 
 namespace {
 
-/// The number at the beginning of `text`; 0 if there is none.
+/// Returns the number at the beginning of `text`; 0 if there is none.
 int leading_number(std::string_view text)
 {
     int number = 0;

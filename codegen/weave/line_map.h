@@ -1,5 +1,5 @@
 #pragma once
-// Maps lines of an emitted text to lines of stages and parts.
+// Maps lines of an emitted text to the lines of stages and parts from which they were copied.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace segfold {
 
-/// The lines that weaving took from a file: their numbers in the file; 0 for an added blank line.
+/// The numbers of the lines that weaving copied from a file, in the order of the woven text. The number 0
+/// stands for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;
@@ -25,16 +26,18 @@ struct TracedWoven {
 TracedWoven weave_traced(std::string_view file, std::string_view text, const Facts& facts,
                          const ReadPart& read_part);
 
-/// Gives for each line of an emitted text the line of the stage or part from which it comes.
+/// Maps each line of an emitted text to its origin, the file and line of the stage or part from which it was
+/// copied.
 class LineMap {
 public:
-    /// Adds lines that the generator wrote.
+    /// Appends lines that the generator wrote, which have no origin.
     void add_generated(std::string_view text);
-    /// Adds lines of `file` with the line numbers `lines`; 0 marks a line that the generator wrote.
+    /// Appends the lines of `file` with the numbers `lines`. The number 0 marks a line that the generator
+    /// wrote.
     void add(const std::string& file, const std::vector<int>& lines);
 
-    /// Origin of a line counted from 1: "kernels/stages/tile_scan.cu:37"; empty for a line that the generator
-    /// wrote.
+    /// Returns the origin of a line, such as "kernels/stages/tile_scan.cu:37"; empty for a line that the
+    /// generator wrote. Lines are counted from 1.
     [[nodiscard]] std::string origin(int line) const;
 
 private:

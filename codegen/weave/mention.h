@@ -33,7 +33,8 @@ Identifiers words_of(std::string_view text);
 /// of namespaces. Comments and lines that begin with `#` do not count.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
-/// Returns the text of the pieces that `words` mention, directly or through other pieces, in groups.
+/// Returns the text of the pieces whose names are in `words`, and of the pieces that these pieces mention in
+/// turn. Blank lines separate the pieces, except within a series of aliases or of constants.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
 }  // namespace segfold

@@ -27,7 +27,7 @@ Directive read_directive(std::string_view code, int line)
     return {std::string(word), std::string(trim_line(rest.substr(word.size()))), line};
 }
 
-/// A text with the line number in its file for each line.
+/// A text, and the number that each of its lines has in the line's file.
 struct Taken {
     std::string text;
     std::vector<int> lines;
@@ -111,9 +111,9 @@ public:
 
 private:
     struct Branch {
-        bool taken;  ///< this paragraph is kept
-        bool done;   ///< this or an earlier paragraph of the block is kept
-        bool last;   ///< this is the `else` paragraph
+        bool taken;  ///< true if this paragraph is kept
+        bool done;   ///< true if this or an earlier paragraph of the block is kept
+        bool last;   ///< true if this is the `else` paragraph
         std::string place;
     };
 
@@ -202,7 +202,8 @@ private:
     std::vector<std::string> parts_;
     std::vector<WovenLines> part_lines_;
     std::vector<std::string> numbers_;
-    std::string last_number_;  ///< place of the last `number` directive; empty after another line of code
+    /// Place of the last `number` directive; empty once a line of code has followed.
+    std::string last_number_;
     std::vector<Directive> directives_;
 };
 

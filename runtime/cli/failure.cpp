@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kInput = 2, kMachine = 3, kOurFault = 4;
 
-/// Whether a failure is also reported as a JSON document. A worker of tune does not write one, since its
-/// standard output carries the protocol.
+/// True if a failure must also be reported as a JSON document. False for a worker of tune, whose standard
+/// output carries only the messages of its protocol.
 bool asks_for_document(const Words& words)
 {
     if (words.empty())
@@ -31,7 +31,8 @@ bool asks_for_document(const Words& words)
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
-/// Removes ":NUMBER" from the end of `text` and returns the number; nothing if no text precedes the number.
+/// Removes ":NUMBER" from the end of `text` and returns the number. Returns nothing if `text` does not end
+/// so, or has no text before the colon.
 std::optional<int> take_number(std::string_view& text)
 {
     constexpr std::size_t kMostDigits = 9;
@@ -81,7 +82,8 @@ Failure failure_of(const std::exception& error)
                 ours->exit_code(), ours->what()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
         return {"input", kInput, "out of memory; take fewer elements"};
-    // Code that knows the cause of such an error has already replaced it by a clearer error.
+    // An error that arrives here is one whose cause was unknown: code that knows the cause throws a clearer
+    // error.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {

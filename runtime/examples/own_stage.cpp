@@ -1,4 +1,4 @@
-// Adds a stage of your own, one CUDA file in a folder. A run takes the stage if `suits` ranks it first.
+// Adds a stage of your own: one CUDA file in a folder. A run takes the stage if `suits` ranks it first.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

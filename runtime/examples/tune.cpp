@@ -1,4 +1,4 @@
-// Tunes once. A file keeps the fastest plan, which later runs of this GPU, problem and shape take.
+// Tunes once. A file keeps the fastest plan for later runs on this GPU with the same problem and shape.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -19,7 +19,7 @@ namespace options = boost::program_options;
 constexpr Flag kJson = {"json"};
 constexpr std::size_t kLongestShownWord = 60;
 
-/// Returns a word of the user, shortened if it is very long.
+/// Returns a word of the user for a message. Shortens a very long word.
 std::string shown(std::string_view word)
 {
     return word.size() <= kLongestShownWord ? std::string(word)
@@ -39,7 +39,7 @@ options::options_description describe(std::span<const Flag> flags)
     return description;
 }
 
-/// Returns "--elements N".
+/// Returns a flag with the name of its value, such as "--elements N".
 std::string usage(const Flag& flag)
 {
     return fmt::format("--{}{}{}", flag.name, flag.value.empty() ? "" : " ", flag.value);

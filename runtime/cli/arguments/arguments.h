@@ -12,7 +12,7 @@ namespace segfold::cli {
 
 using Words = std::vector<std::string>;
 
-/// Largest seed that a flag accepts: JSON readers represent it exactly.
+/// Largest seed that a flag accepts. JSON readers represent all integers up to this one exactly.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 /// Declaration of a flag of a verb.
@@ -31,7 +31,7 @@ public:
     /// Parses `words`; every verb also takes --json.
     ///
     /// Refuses unknown and abbreviated flags, flags given twice, missing values, and more than
-    /// `most_operands` (0 or 1) operands. Messages call an operand `operand`.
+    /// `most_operands` (0 or 1) operands. `operand` is the word for an operand in messages.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
               std::string_view operand = "operator");
 
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] const Words& operands() const { return operands_; }
     [[nodiscard]] bool json() const { return has("json"); }
 
-    /// Throws "--FLAG WHY" if `flag` is given.
+    /// If `flag` is given, throws an InputError with the message "--FLAG WHY".
     void refuse(std::string_view flag, const std::string& why) const;
 
 private:

@@ -10,7 +10,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Whether flags request something that only CUDA has: a CUDA stage, texts whose numbers are passed at
+/// True if flags request something that exists only for CUDA texts: a CUDA stage, numbers that are passed at
 /// launch, or a folder of kernels.
 bool asks_for_cuda(const Arguments& arguments)
 {

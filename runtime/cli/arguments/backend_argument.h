@@ -24,14 +24,14 @@ inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}
 /// DeviceError if times on this back end would have no meaning.
 [[nodiscard]] std::unique_ptr<Backend> timed_backend_argument(const Arguments& arguments);
 
-/// Whether a verb measures the stages of the host's cores. May be called before a device is opened.
+/// True if the flags make a verb measure the stages for the host's cores. Opens no device.
 [[nodiscard]] bool takes_native_stages(const Arguments& arguments);
 
 /// Throws DeviceError if --backend is absent and no device can be measured.
 void require_timed_device(const Arguments& arguments);
 
-/// Returns why no device can be measured without --backend; empty if one can. CUDA's stages are timed only on
-/// GPUs.
+/// Returns the reason why no device can be measured without --backend; empty if a device can be measured.
+/// CUDA's stages are timed only on GPUs.
 [[nodiscard]] std::string no_timed_device(bool runs_cuda_stage = false);
 
 }  // namespace segfold::cli

@@ -17,7 +17,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Returns an operator with a name and parameters only, for --input.
+/// Returns an operator that has only a name and parameters. This is enough to read --input.
 Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
 {
     Operator op;
@@ -28,7 +28,7 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     return op;
 }
 
-/// Returns the types that an input file may be read as. Numbers in a CSV file may be read as f64 even if all
+/// Returns the types as which an input file may be read. Numbers in a CSV file may be read as f64 even if all
 /// are integers.
 std::vector<Type> types_of_file(const std::string& place, Type type)
 {
@@ -37,8 +37,8 @@ std::vector<Type> types_of_file(const std::string& place, Type type)
     return {type};
 }
 
-/// Returns the types that values of --layout's Matrix Market file may be read as, if a parameter of type T
-/// gets them.
+/// Returns the types as which the values in --layout's Matrix Market file may be read. Returns nothing if no
+/// parameter of type T gets these values.
 std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operator& op,
                                         const std::vector<DeclaredParameter>& parameters)
 {

@@ -11,7 +11,7 @@ namespace segfold::cli {
 
 /// The possible types of T.
 struct InputType {
-    std::vector<Type> candidates;  ///< best first; a single type if an array determines T
+    std::vector<Type> candidates;  ///< the best type first; only one type if an array determines T
     std::string file;              ///< the file that determines T
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The flag --assume, which asks to rely on a law.
+// Reads the flag --assume, with which the user asks stages to rely on a law even if the law is refuted.
 #include <vector>
 
 #include "dsl/laws/laws.h"

@@ -83,12 +83,12 @@ bool uses_generic_type(const std::string& path, const std::string& text)
         parse_operator(path, text);
         return false;
     } catch (const SpecError&) {
-        return true;  // a later parse with a type reports any other fault of the text
+        return true;  // any other fault of the text is reported when it is parsed again with a type
     }
 }
 
-/// True if the operator adds or multiplies numbers of `type`, and `type` has 8 or 16 bits. Such integers soon
-/// wrap, and sums of such floats soon stop growing.
+/// True if the expression adds, subtracts or multiplies numbers of `type`, and `type` has 8 or 16 bits.
+/// Integers of this size soon wrap, and sums of floats of this size soon stop growing.
 bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
@@ -99,7 +99,7 @@ bool computes_narrowly(const Expression& expression, Type type)
                                [type](const auto& argument) { return computes_narrowly(argument, type); });
 }
 
-/// Text that says how sums and products in `type` go wrong, and which numpy type avoids it.
+/// Returns text that says how sums and products in `type` go wrong, and which NumPy type avoids the error.
 std::string_view advice_on(Type type)
 {
     return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
@@ -152,7 +152,7 @@ Operator read_operator(const Arguments& arguments, const std::string& path, std:
     try {
         parameters = declared_parameters(path, text);
     } catch (const SpecError&) {
-        return parse_operator(path, text);  // throws with a message on the fault
+        return parse_operator(path, text);  // parses once more only to throw an error that names the fault
     }
     return with_input_type(
         arguments, std::filesystem::path(path).stem(), parameters,

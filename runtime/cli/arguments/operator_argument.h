@@ -15,15 +15,15 @@ inline constexpr Flag kOperatorFlags[] = {{"op", "EXPRESSION"},       {"type", "
 
 /// The flags of the verb scan.
 inline constexpr Flag kScanFlags[] = {{"exclusive"}, {"reverse"}};
-/// Flags with which verbs that judge, print or time operators use running results. Each of these flags
-/// requests running results.
+/// The flags with which verbs that judge, print or time operators use running results instead of a fold. Each
+/// of these flags alone requests running results.
 inline constexpr Flag kScannedFlags[] = {{"scan"}, {"exclusive"}, {"reverse"}};
 
 /// True if the command line names an operator in any way.
 bool names_operator(const Arguments& arguments);
 
-/// The kind of scan that the command line requests; nothing if it folds its operators. The verb scan always
-/// requests one, and other verbs do so by kScannedFlags.
+/// Returns the kind of scan that the command line requests; nothing if it requests a fold. The verb scan
+/// always requests a scan; for other verbs, kScannedFlags request it.
 std::optional<ScanForm> scan_argument(const Arguments& arguments);
 
 /// Returns the operator that the command line names: the operand, or --op with --identity, --lift and
@@ -41,7 +41,8 @@ std::vector<Operator> operator_arguments(const Arguments& arguments);
 /// result does not depend on the places of files.
 std::string own_name(const Operator& op, const std::string& word);
 
-/// Returns text such as "mean_variance(x: f32) -> (mean: f32, variance: f32)".
+/// Returns an operator's name, parameters and results, such as "mean_variance(x: f32) -> (mean: f32,
+/// variance: f32)".
 std::string signature(const Operator& op);
 
 }  // namespace segfold::cli

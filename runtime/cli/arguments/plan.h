@@ -16,10 +16,10 @@ inline constexpr Flag kPlanFlags[] = {
 /// The flag --backend of verbs that show stages but run none. Its default is cuda.
 inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
 
-/// Whether --backend requests the stages of the host's cores.
+/// True if --backend requests the stages for the host's cores.
 bool shows_native(const Arguments& arguments);
 
-/// Returns the name of a back end that has the requested stages and needs no device.
+/// Returns the name of a back end that has the requested stages. The back end can be made without a device.
 std::string shown_backend(const Arguments& arguments);
 
 /// The program's stages, overlaid with the stages in the folder that --kernels names.
@@ -32,7 +32,7 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if they
+/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if flags
 /// exclude each other.
 PlanRequest plan_request(const Arguments& arguments);
 
@@ -40,8 +40,8 @@ PlanRequest plan_request(const Arguments& arguments);
 /// does not claim.
 SessionOptions session_options(const Arguments& arguments, const Operator& op);
 
-/// Returns the flag that chooses the plan in place of tuning records: --stage, --set or --reproducible; empty
-/// without such a flag.
+/// Returns the first given flag that chooses the plan in place of tuning records: --stage, --set or
+/// --reproducible. Returns empty text if no such flag is given.
 std::string chosen_by_flag(const Arguments& arguments);
 
 /// Returns the values of --set. Throws InputError.

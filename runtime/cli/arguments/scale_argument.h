@@ -13,10 +13,10 @@ namespace segfold::cli {
 inline constexpr std::int64_t kMostSlices = std::int64_t{1} << 20;
 inline constexpr Flag kScaleFlags[] = {{"slices", "N"}, {"devices", "all|N,N"}};
 
-/// Whether the flags cut a run into slices.
+/// True if the flags cut a run into slices.
 [[nodiscard]] bool is_sliced(const Arguments& arguments);
 
-/// The devices of --devices. The caller owns the session of the first one.
+/// The devices that --devices names. The caller owns the session of the first device.
 ///
 /// On a back end without GPUs, each device is a share of the host's cores.
 class Devices {
@@ -26,9 +26,9 @@ public:
 
     /// Returns the ordinal of the first device; nothing without --devices.
     [[nodiscard]] std::optional<int> first() const;
-    /// Makes back ends like `first` for the other devices.
+    /// Makes a back end of the same kind as `first` for each other device.
     [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
-    /// Returns the number of slices: that of --slices, or else one slice per device.
+    /// Returns the number of slices: the value of --slices, or else one slice per device.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
     /// Folds in slices, on `session` for the first device and on new sessions of the same back end for the
     /// others.

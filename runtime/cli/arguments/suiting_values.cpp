@@ -48,7 +48,8 @@ void replace_zeros(Array& array)
     }
 }
 
-/// True if totals of values in `range` are 0 or normal numbers, in wide precision.
+/// True if all totals of generated values in `range` are 0 or normal numbers of their types. Totals are
+/// computed in wide precision.
 bool suits(const Operator& op, ValueRange range)
 {
     Workload workload{op, {}, whole_segments(kElements)};

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
-/// Returns the names of the scalars, if `scalars`, or of all other parameters.
+/// Returns the names of the scalars if `scalars` is true; otherwise the names of all other parameters.
 std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
 {
     std::vector<std::string_view> names;
@@ -48,7 +48,8 @@ std::string without_blanks(std::string_view text)
                               : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
 }
 
-/// Throws for an unknown name in --input. The message lists the parameters and names the flag for scalars.
+/// Throws InputError for an unknown name in --input. The message lists the parameters and names the flag for
+/// scalars.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
     const auto inputs = parameter_names(op, false);
@@ -61,7 +62,8 @@ std::string without_blanks(std::string_view text)
                                  advice));
 }
 
-/// Splits "x=values.npy" into name and file. The name may be missing if exactly one parameter is no scalar.
+/// Splits "x=values.npy" into name and file. The name may be missing if exactly one parameter is not a
+/// scalar.
 std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
 {
     const auto equals = text.find('=');
@@ -197,7 +199,7 @@ bool is_given(const Operator& op, const Parameter& parameter, const WorkloadRequ
            (request.layout.kind == LayoutKind::rows && comes_with_rows(op, parameter));
 }
 
-/// Throws if both --input and --scalar give a scalar.
+/// Throws InputError if --input and --scalar both give the same scalar.
 void refuse_scalars_given_twice(const WorkloadRequest& request)
 {
     for (const auto& [name, value] : request.scalars)
@@ -207,7 +209,7 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
                             name, input->second, value));
 }
 
-/// Throws if flags for generated data are given but no data are generated.
+/// Throws InputError if flags for generated data are given but no data are generated.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     const bool generates = std::ranges::any_of(

@@ -86,8 +86,9 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// Returns the baseline's ratios for this device, and adds remarks on circumstances that differ. Throws if
-/// the baseline has no ratios for this device and nothing else is compared.
+/// Returns the baseline's times of this device, and adds remarks on circumstances that differ. If the
+/// baseline has no such times, returns null with a remark if static costs are compared as well, and otherwise
+/// throws InputError. Also throws if the numbers of elements differ.
 const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostListed = 8;
 
-/// Operator and stage of a baseline's case.
+/// The operator and the stage of one case in a baseline.
 struct CaseName {
     std::string op, stage;
 };
@@ -29,8 +29,8 @@ std::string names_text(const std::vector<std::string>& names)
     return fmt::format("{}{}", fmt::join(once, ", "), rest == 0 ? "" : fmt::format(" and {} more", rest));
 }
 
-/// Throws if `cases`, those of the baseline, contain no requested operator and stage. `what` is "times" or
-/// "static costs".
+/// Throws InputError if `cases`, the cases of the baseline, contain no case of a requested operator and
+/// stage. `what` is "times" or "static costs".
 void require_case(const Arguments& arguments, std::span<const NamedOperator> ops,
                   const std::vector<CaseName>& cases, std::string_view what)
 {

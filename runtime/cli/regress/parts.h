@@ -1,5 +1,5 @@
 #pragma once
-// The parts of segfold regress: relations, static costs, times.
+// The parts of segfold regress: relations between results, static costs of compiled plans, and times.
 #include <span>
 #include <string>
 #include <vector>
@@ -37,20 +37,21 @@ struct AskedOperator {
                                                       std::vector<AskedOperator> asked,
                                                       std::optional<regress::Baseline>& baseline);
 
-/// Returns why no times can be measured; empty if they can.
+/// Returns the reason why no times can be measured; empty if times can be measured.
 [[nodiscard]] std::string why_no_times(const Arguments& arguments);
 
-/// Throws InputError if the baseline has static costs, but none for the operators and --stage. The message
-/// lists the operators and stages in the baseline.
+/// Throws InputError if the baseline has static costs, but no costs of the operators `ops` with the stage
+/// that --stage names. The message lists the operators and stages in the baseline.
 ///
 /// Also throws for a baseline without static costs if --static is given or the baseline has no times.
 void require_static_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                           const regress::Baseline& baseline);
 
-/// Throws InputError if the baseline has times, but none for the operators and --stage.
+/// Throws InputError if the baseline has times, but no times of the operators `ops` with the stage that
+/// --stage names.
 ///
 /// Also throws for a baseline without times if --time or --self is given or the baseline has no static costs.
-/// hold_times() checks the device.
+/// Does not check whether the times are those of this device; hold_times() does.
 void require_time_cases(const Arguments& arguments, std::span<const NamedOperator> ops,
                         const regress::Baseline& baseline);
 
@@ -66,13 +67,13 @@ void require_time_cases(const Arguments& arguments, std::span<const NamedOperato
 /// Quotes a word for a shell.
 [[nodiscard]] std::string quoted(const std::string& word);
 
-/// Whether a requested relation needs several devices.
+/// True if a requested relation needs several devices.
 [[nodiscard]] bool needs_devices(const Arguments& arguments);
 
 /// Tries the requested relations on `backend`. Relations of several devices also use `others`.
 ///
-/// `ranks` is null in a single process. If it is not null, only the relation `ranks` is tried, and all ranks
-/// must call this function. `progress` may be null.
+/// `ranks` is null in a single process. If `ranks` is not null, only the relation with the name "ranks" is
+/// tried, and all ranks must call this function. `progress` may be null.
 [[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
                                              const Catalogue& catalogue, Backend& backend,
                                              std::span<Backend* const> others, AgreedRanks* ranks,

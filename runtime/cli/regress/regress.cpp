@@ -39,12 +39,12 @@ constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_
 /// Default operators for times. Both are limited by memory; the second one is not commutative.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
-/// The parts that run.
+/// Tells which parts of the verb run.
 struct Parts {
     bool relations, static_costs, times;
 };
 
-/// Whether --backend requests the stages of the host's cores.
+/// True if --backend requests the stages for the host's cores.
 bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
 
 Parts parts(const Arguments& arguments)
@@ -56,7 +56,8 @@ Parts parts(const Arguments& arguments)
     return asked;
 }
 
-/// Throws for flags that have no effect on the requested parts, or a different meaning for two of them.
+/// Throws InputError for a flag that has no effect on the requested parts, or that means different things for
+/// two of them.
 void refuse_idle_flags(const Arguments& arguments, Parts asked)
 {
     if (asked.relations && asked.times)
@@ -80,7 +81,7 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
             arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
 }
 
-/// Throws if --stage names a stage that can serve none of the operators.
+/// Throws InputError if --stage names a stage that can serve none of the operators.
 void require_asked_stage(const Arguments& arguments, const RelationsReport& report)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -95,7 +96,7 @@ void require_asked_stage(const Arguments& arguments, const RelationsReport& repo
     throw InputError(reason);
 }
 
-/// Returns the baseline in the file of --save; empty without a file.
+/// Returns the baseline in the file of --save, or an empty baseline if the file does not exist.
 regress::Baseline saved_before(const std::string& path)
 {
     std::error_code ignored;
@@ -162,8 +163,9 @@ std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optio
     return backend;
 }
 
-/// Makes the back ends for relations; only one if no relation needs several. Without --devices these are all
-/// GPUs, if there are several and --device is absent; otherwise several back ends of the same kind.
+/// Makes the back ends on which relations are tried; only one if no relation needs several devices. With
+/// --devices, these are the devices that it names. Without --devices and --device, these are all GPUs if
+/// there are several. Otherwise several back ends of the same kind stand in for devices.
 std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
 {
     const Devices asked(arguments);
@@ -187,7 +189,7 @@ std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& argument
     return all;
 }
 
-/// Tries the relation `ranks` in several processes that MPI started together.
+/// Tries the relation with the name "ranks" in several processes that MPI started together.
 int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
 {
     for (const auto flag : {"static", "time", "self", "baseline", "save"})
@@ -245,7 +247,7 @@ int verb_regress(const Words& words)
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
         baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
-    if (const auto path = arguments.value("save")) {  // refuses files before anything is measured
+    if (const auto path = arguments.value("save")) {  // refuses a bad file before any measurement
         require_writable(*path);
         (void)saved_before(*path);
     }

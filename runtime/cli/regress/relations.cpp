@@ -1,4 +1,4 @@
-// segfold regress: relations between results of runs.
+// segfold regress: tries relations between the results of runs.
 #include <fmt/format.h>
 
 #include "runtime/cli/arguments/workload_argument.h"
@@ -40,7 +40,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     return request;
 }
 
-/// Shows progress: the numbers of the current attempt and of all attempts.
+/// Shows progress: the number of the current attempt, and the number of all attempts.
 class Attempts {
 public:
     Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}

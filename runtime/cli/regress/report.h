@@ -17,7 +17,7 @@ struct OperatorRelations {
     std::vector<regress::RelationOutcome> outcomes;
 };
 
-/// Outcomes of all operators.
+/// Outcomes of the relations that were tried with all operators.
 struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
@@ -31,13 +31,13 @@ struct RelationsReport {
     [[nodiscard]] bool any_broken() const;
 };
 
-/// Returns the command that tries one relation with one stage again.
+/// Returns the command that repeats the attempt of one relation with one stage.
 [[nodiscard]] std::string replay_command(const RelationsReport& report, const OperatorRelations& relations,
                                          const regress::RelationOutcome& outcome);
 
 /// Static costs compared with a baseline.
 struct StaticReport {
-    std::string left_out;  ///< why nothing was compiled; empty if any plan was compiled
+    std::string left_out;  ///< reason why nothing was compiled; empty if at least one plan was compiled
     regress::StaticCosts costs;
     std::string baseline;           ///< a file, or "the program's own"; empty without a baseline
     std::string baseline_compiler;  ///< "NVRTC 13.0"
@@ -53,15 +53,15 @@ struct SelfComparison {
 
 /// Ratios of times compared with a baseline.
 struct TimeReport {
-    std::string left_out;  ///< why nothing was measured; empty if any case was measured
+    std::string left_out;  ///< reason why nothing was measured; empty if at least one case was measured
     regress::DeviceTimes times;
     std::string baseline;              ///< baseline's file; empty if there is none
     std::vector<std::string> remarks;  ///< differences from the baseline's circumstances
     std::vector<regress::TimeOutcome> outcomes;
-    std::vector<SelfComparison> selves;  ///< results of --self
+    std::vector<SelfComparison> selves;  ///< comparisons of this build with itself, for --self
 
     [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
-    /// True if some case has a time.
+    /// True if at least one case has a time.
     [[nodiscard]] bool any_measured() const;
 };
 
@@ -79,7 +79,7 @@ struct RegressReport {
     [[nodiscard]] int exit_code() const;
 };
 
-/// Returns short descriptions of tests that were not made, although a user might think that they were.
+/// Returns short descriptions of tests that this run did not make, although a user might expect them.
 [[nodiscard]] std::vector<std::string> untried(const RegressReport& report);
 
 }  // namespace segfold::cli

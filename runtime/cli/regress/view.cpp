@@ -98,7 +98,8 @@ std::string print_untried(const OperatorRelations& relations)
     return text;
 }
 
-/// Returns " with the smallest tiles alone" or the like; empty if both kinds were tried.
+/// Returns text on the sizes of tiles that were tried, such as " with the smallest tiles alone"; empty if
+/// both sizes were tried.
 std::string tiles_text(const RelationsReport& report)
 {
     std::set<regress::Tiles> tiles;
@@ -112,7 +113,8 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
-/// Describes outcomes whose results cannot be judged: their number and the first one; "" if there are none.
+/// Returns the number of outcomes whose results cannot be judged, and a description of the first one; "" if
+/// there are none.
 std::string print_unjudged(const RelationsReport& report)
 {
     std::size_t count = 0;
@@ -273,7 +275,7 @@ std::string print_unmeasured(const TimeReport& report, const std::string& op)
     return text;
 }
 
-/// Returns "+5.0 %" or "112-fold".
+/// Returns a relative change of time as text, such as "+5.0 %" or "112-fold".
 std::string change_text(double effect)
 {
     return effect < 9 ? fmt::format("{:+.1f} %", 100 * effect) : fmt::format("{:.0f}-fold", 1 + effect);
@@ -359,7 +361,7 @@ std::string print_times(const TimeReport& report)
     if (report.baseline.empty())
         return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
-    // Does not count stages that cannot serve: they have no times in any baseline.
+    // Does not count cases whose stages cannot serve, because these have no times in any baseline.
     const auto unknown = std::ranges::count_if(report.outcomes, [](const regress::TimeOutcome& outcome) {
         return outcome.verdict == no_baseline && !outcome.now.rounds.empty();
     });

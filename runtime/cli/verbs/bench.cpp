@@ -55,10 +55,10 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
-/// The peers (of CUB, Thrust) in --peers.
+/// The peers (algorithms of CUB and Thrust) that --peers names.
 struct AskedPeers {
     std::vector<const Peer*> chosen;  ///< each once, in the table's order
-    bool is_by_name = false;          ///< some peers, not only libraries, are named
+    bool is_by_name = false;          ///< true if --peers names at least one peer, not only libraries
     /// Folder of CCCL headers; empty if found automatically.
     std::filesystem::path cccl;
 };
@@ -289,7 +289,8 @@ private:
             refuse_to_write(path + ": ", errno);
     }
 
-    /// Writes one measurement to the log, if there is one. A run that is stopped later does not lose it.
+    /// Writes one measurement to the log, if there is a log. The measurement is then not lost if the run is
+    /// stopped later.
     void add(const WorkloadRecord& so_far, const Entry& entry)
     {
         if (!log_.is_open())
@@ -377,7 +378,7 @@ int verb_bench(const Words& words)
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto [operators, asked, cccl] = bench_request(arguments);
-    for (const auto* flag : {"log", "rates"})  // throws before anything is measured
+    for (const auto* flag : {"log", "rates"})  // throws for a bad file before anything is measured
         if (const auto path = arguments.value(flag))
             require_appendable(*path);
     const Kernels kernels(arguments);

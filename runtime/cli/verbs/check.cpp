@@ -47,7 +47,7 @@ constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
-/// Returns the options of proofs; their time is 0 seconds for --prove off.
+/// Returns the options of proofs. With --prove off, proofs have a time limit of 0 seconds.
 prove::ProofOptions proof_options(const Arguments& arguments)
 {
     prove::ProofOptions options;
@@ -63,7 +63,8 @@ prove::ProofOptions proof_options(const Arguments& arguments)
     return options;
 }
 
-/// Notes laws that hold without NaN, and an identity that holds for finite elements.
+/// Returns a note on laws that hold only without NaN, and on an identity that is valid only for finite
+/// elements.
 std::string nan_note(const OperatorLaws& laws)
 {
     std::string names;
@@ -75,7 +76,7 @@ std::string nan_note(const OperatorLaws& laws)
     return note;
 }
 
-/// Notes the prover, or the reason for its absence.
+/// Returns a note on the prover that was used, or on the reason why there was none.
 std::string prover_note(const LawReport& report)
 {
     double seconds = 0;
@@ -105,7 +106,7 @@ std::string scalar_note(const LawReport& report, const CheckRequest& request)
     return {};
 }
 
-/// Notes refuted laws that stages rely on, and refuted laws that they do not use.
+/// Returns a note on refuted laws on which stages still rely, and on refuted laws that stages do not use.
 std::string law_notes(const OperatorLaws& laws)
 {
     std::string text;
@@ -164,7 +165,7 @@ void require_stages(const Backend& backend)
                         backend.name()));
 }
 
-/// Throws if --stage names a stage that can serve none of the layouts.
+/// Throws InputError if --stage names a stage that can serve none of the layouts.
 void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -237,9 +238,9 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-/// The outcome for one operator.
+/// The outcome of the check of one operator.
 struct Checked {
-    std::string text;  ///< only rank 0 sets this member, `json` and `untried`
+    std::string text;  ///< set only on rank 0, as are `json` and `untried`
     Json json;
     std::vector<std::string> untried;
     bool is_well = true;

@@ -123,7 +123,7 @@ OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
     return own;
 }
 
-/// Returns the folder of tuning records, or that it is missing.
+/// Returns text on the folder of tuning records: its path, or a note that it does not exist.
 std::string folder_text(const std::string& folder)
 {
     std::error_code ignored;
@@ -147,7 +147,8 @@ std::string records_text(const RecordStore& store, const std::vector<cuda::Devic
     return text;
 }
 
-/// Returns "5902 measured rows: 3524 of NVIDIA H100, 2378 of NVIDIA H200".
+/// Returns text on the measured rows from which the order of stages was grown, such as "5902 measured rows:
+/// 3524 of NVIDIA H100, 2378 of NVIDIA H200".
 std::string order_text()
 {
     std::int64_t all = 0;

@@ -70,7 +70,8 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
-/// Returns the tables whose reads are checked: with --check-tables, all that the operator reads.
+/// Returns the names of the tables whose reads the text must check: with --check-tables all tables that the
+/// operator reads, otherwise none.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
     const auto is_scalar = [&](const std::string& name) {
@@ -119,8 +120,8 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Adds to the document the values of the scalars for which laws were judged. `values` is empty if the text
-/// is right for all values.
+/// Adds to the document the values of the scalars for which laws were judged. `values` is empty if the
+/// emitted text is right for all values of the scalars.
 void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
 {
     std::size_t next = 0;

@@ -32,10 +32,12 @@ constexpr std::array<std::string_view, 4> kCompiledForms = {"cubin", "ptx", "sas
 
 struct CompileTarget {
     std::string architecture;
-    bool is_here = false;  ///< true if the first GPU can run it, so that the driver knows the occupancy
+    /// True if the first GPU has this architecture; its driver then knows the occupancy.
+    bool is_here = false;
 };
 
-// Throws unless NVRTC knows the architecture. The letter of a variant may follow, as in sm_90a.
+// Throws InputError if NVRTC does not know the architecture. A letter for a variant may follow the number, as
+// in sm_90a.
 void check_architecture(const std::string& asked)
 {
     const auto known = cuda::kernel_cache().compiler().architectures;
@@ -120,7 +122,8 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
     return blocks;
 }
 
-/// Compiles the text, or loads it from the cache. Messages name the line of the stage or part.
+/// Compiles the text, or loads the compiled text from the cache. Messages of the compiler name the line of
+/// the stage or part.
 cuda::Compiled compile(const cuda::CompileRequest& request, const Emitted& emitted)
 {
     try {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kSegments = 40;
 
-/// One row of the table.
+/// One row of the table of gradients.
 struct TableRow {
     std::string op, parameter, means, reason;
 };

@@ -15,7 +15,7 @@ namespace segfold::cli {
 [[nodiscard]] int judge_by_ranks(const Words& words, Communicator& ranks,
                                  const std::function<int(AgreedRanks& ranks)>& judge);
 
-/// True for rank 0 and for a single process (null), which alone print.
+/// True if this process prints: it is rank 0, or the only process (`ranks` is null).
 [[nodiscard]] inline bool prints(const AgreedRanks* ranks) { return ranks == nullptr || ranks->rank() == 0; }
 
 /// Returns the ordinal of the GPU that this rank uses: the ranks of a host take its GPUs in turn. Returns

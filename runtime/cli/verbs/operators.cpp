@@ -21,7 +21,8 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}, kGradientFlag, {"gradients"}};
 
-/// Names a set of types: "floats", "integers", "numbers", "any", or a list.
+/// Returns a name for a set of types, such as "floats", "integers", "numbers" or "any", or else a list of the
+/// types.
 std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;
@@ -62,7 +63,7 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// Returns a verdict on a law in the words of the page.
+/// Returns a verdict on a law in the words of the page dsl/standard/README.md.
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
@@ -149,7 +150,7 @@ std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
         fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive, of_newest);
 }
 
-/// Returns the page dsl/standard/README.md.
+/// Returns the text of the page dsl/standard/README.md.
 std::string operators_page()
 {
     const auto operators = standard_operators();

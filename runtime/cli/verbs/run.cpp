@@ -87,7 +87,8 @@ std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequ
     return text;
 }
 
-/// Returns "cpu: 8 threads"; for the back end reference also its precision.
+/// Returns the back end's name and description, such as "cpu: 8 threads"; for the back end reference also its
+/// precision.
 std::string back_end_text(const RunReport& report)
 {
     const auto text = fmt::format("{}: {}", report.backend.name(), report.backend.description());

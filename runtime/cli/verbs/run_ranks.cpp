@@ -86,7 +86,7 @@ struct PreparedRank {
 };
 
 /// If ranks have failed, rank 0 reports the failure of the lowest one, and every rank returns that failure's
-/// exit code. All ranks must call this.
+/// exit code. Returns nothing if no rank has failed. All ranks must call this function.
 std::optional<int> agree(Communicator& ranks, const Words& words, const std::optional<Failure>& failure)
 {
     std::string mine;

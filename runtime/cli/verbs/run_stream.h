@@ -10,7 +10,8 @@ inline constexpr Flag kStreamFlags[] = {{"memory", "BYTES"}, {"resume"}};
 /// Runs with at most the memory that --memory allows. Returns the exit code.
 [[nodiscard]] int run_stream(const Arguments& arguments, const Operator& op);
 
-/// Returns the bytes of --memory: "2G", "512M", "65536". Throws InputError.
+/// Returns the value of --memory in bytes; it is written as "2G", "512M" or "65536". Throws InputError if it
+/// is malformed.
 [[nodiscard]] std::int64_t memory_bound(const Arguments& arguments);
 
 }  // namespace segfold::cli

@@ -124,7 +124,7 @@ std::string print_ladder(const Catalogue& catalogue)
     return text;
 }
 
-/// Whether an operator can use a stage for one form.
+/// Tells whether an operator can use a stage for one form of segments.
 struct Offer {
     const Stage* stage;
     SegmentForm form;
@@ -223,14 +223,15 @@ Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
     return list;
 }
 
-/// A file that --extract writes, unless it exists.
+/// A file that --extract writes if the file does not exist yet.
 struct KernelFile {
     std::string path;
     std::string_view text;
     bool is_there;
 };
 
-/// Whether the file at `path` exists and contains `text`. Throws InputError if the file has other content.
+/// True if the file at `path` exists and contains exactly `text`; false if there is no such file. Throws
+/// InputError if the file has other content.
 bool is_written(const std::string& folder, const std::filesystem::path& path, std::string_view text)
 {
     std::error_code error;

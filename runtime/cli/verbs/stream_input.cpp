@@ -88,7 +88,8 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
     return memory_source(std::move(array));
 }
 
-/// Returns the number of elements as the layout gives it, for streams without a column and --elements.
+/// Returns the number of elements that the layout gives. Serves streams for which neither a column nor
+/// --elements gives the number.
 std::int64_t elements_of(const WorkloadRequest& request)
 {
     const auto& layout = request.layout;
@@ -128,7 +129,8 @@ void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArrayS
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
-    // Refuses layouts first, since no other flag can help.
+    // Refuses layouts that cannot be read in parts before it reports other faults, because no other flag can
+    // help.
     const auto kind = request.layout.kind;
     if (kind == LayoutKind::rows || kind == LayoutKind::ranges || kind == LayoutKind::groups)
         refuse_layout(request.layout);

@@ -191,8 +191,8 @@ private:
         return all;
     }
 
-    /// Returns the form to which segments are converted before the plan at `point` is timed; nothing if the
-    /// plan reads the given form.
+    /// Returns the form to which the segments are converted before the plan at `point` is timed. Returns
+    /// nothing if the plan reads the form in which the segments are given.
     [[nodiscard]] std::optional<SegmentForm> made_before(const Point& point) const
     {
         const auto form = served_form(core(session_).catalogue().stage(point.stage), problem_.form);
@@ -335,8 +335,8 @@ private:
     Clock::time_point start_;
 };
 
-/// Throws if an input is standard input: the worker process reads the data, and its own standard input is a
-/// pipe from the tuner.
+/// Throws InputError if an input is standard input. The worker process reads the data, and the worker's own
+/// standard input is a pipe from the tuner.
 void refuse_standard_input(const WorkloadRequest& request)
 {
     auto files = request.layout.files;

@@ -71,11 +71,12 @@ std::string summary(const WorkloadRecord& record)
     return text;
 }
 
-/// Returns the notes below a workload's table.
+/// Returns the notes below a workload's table: why times are missing, and why plans failed.
 std::string notes(const WorkloadRecord& record)
 {
     std::string text;
-    std::vector<std::pair<std::string, std::string>> left_out;  // reasons for missing times, and their plans
+    // Each reason for missing times, and the plans that it concerns.
+    std::vector<std::pair<std::string, std::string>> left_out;
     for (const auto& entry : record.entries) {
         if (entry.outcome == bench::Outcome::measured && !entry.reason.empty()) {
             auto known =
@@ -140,7 +141,7 @@ std::string print(const WorkloadRecord& record)
     std::vector<std::vector<std::string>> rows;
     for (const auto& entry : record.entries)
         rows.push_back(row(entry));
-    // Removes columns that are empty, because they do not apply to hosts.
+    // Removes empty columns. Some columns do not apply to hosts and are empty for them.
     for (auto place = std::ssize(columns) - 1; place > 0; --place) {
         const auto is_empty = [&](const auto& cells) {
             return cells[static_cast<std::size_t>(place)].empty();

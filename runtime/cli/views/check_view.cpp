@@ -78,7 +78,8 @@ std::string print_unmet(const CheckMatrix& matrix)
     return text;
 }
 
-/// Describes runs whose results cannot be judged: their number and the first one; "" if there are none.
+/// Returns the number of runs whose results cannot be judged, and a description of the first such run; "" if
+/// there are none.
 std::string print_unjudged(const CheckMatrix& matrix)
 {
     std::int64_t count = 0;
@@ -111,7 +112,7 @@ std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
 }
 
-/// Returns "All 17 runs agree.", or the number that disagree.
+/// Returns a sentence such as "All 17 runs agree.", or a sentence with the number of runs that disagree.
 std::string print_summary(const CheckMatrix& matrix)
 {
     std::int64_t num_runs = 0, num_failed = 0;
@@ -138,7 +139,7 @@ std::string capability_text(const CheckOutcome& outcome)
                        *outcome.compute_capability % 10);
 }
 
-/// Describes a failure, "warp_stream over whole, seed 7", and how to repeat it.
+/// Describes a failure, as in "warp_stream over whole, seed 7", and gives the command that repeats it.
 std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =

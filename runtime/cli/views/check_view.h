@@ -13,15 +13,15 @@ namespace segfold::cli {
 /// A function that returns the command that repeats an outcome, with the same number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
-/// Returns the check as tables and sentences.
+/// Returns a description of a check's outcome in tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// Returns short descriptions of tests that were not made, although a user might think that they were.
+/// Returns short descriptions of tests that the check did not make, although a user might expect them.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
-/// Returns one line: "not tried: ..., ...".
+/// Joins the descriptions into one line that begins with "not tried: ".
 std::string untried_line(const std::vector<std::string>& untried);
 
 /// Returns the outcomes as JSON objects.

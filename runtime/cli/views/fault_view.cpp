@@ -37,7 +37,8 @@ public:
         add(flag);
         add(value);
     }
-    /// Adds the operands, and the flags in `flags` that `arguments` contain, with their values.
+    /// Adds the operands of `arguments`, and those flags in `flags` that `arguments` contain, with their
+    /// values.
     void repeat(const Arguments& arguments, std::span<const Flag> flags)
     {
         for (const auto& operand : arguments.operands())

@@ -11,7 +11,7 @@
 namespace segfold::cli {
 
 /// Describes `faults`, the wrong results of kernels that rely on a refuted law, with the commands that show
-/// them; empty without faults. `arguments` name the operator.
+/// these results. Returns empty text if `faults` is empty. `arguments` name the operator.
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 
@@ -19,8 +19,8 @@ std::string print_faults(const Arguments& arguments, const Operator& op, const B
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 
-/// Returns the command that repeats a stage's failure; empty if `outcome` is that of Thrust. `request` must
-/// be the request that `arguments` make.
+/// Returns the command that repeats a stage's failure; empty if Thrust failed. `request` must be the request
+/// that `arguments` make.
 std::string command_of(const Arguments& arguments, const Backend& backend,
                        const regress::CheckRequest& request, const regress::CheckOutcome& outcome);
 

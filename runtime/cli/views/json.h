@@ -16,7 +16,7 @@ namespace segfold::cli {
 /// JSON has no NaN and no infinities, so they become the strings "NaN", "Infinity" and "-Infinity".
 Json document(std::string_view document, Json body);
 
-/// Writes such a document to standard output.
+/// Writes the document that document() returns to standard output.
 void write_json(std::string_view document, Json body);
 
 /// Returns element `i` of an array as a number or bool, with the digits that its type needs.
@@ -32,7 +32,8 @@ Json json_of(const Configuration& configuration);
 Json json_of(const LawReport& report, const Operator& op);
 Json json_of(const Comparison& comparison);
 
-/// Returns the system on which Thrust ran, or the reason why it did not.
+/// Returns a JSON object with the description of the system on which Thrust ran, or with the reason why
+/// Thrust did not run.
 Json json_of_thrust(const std::string& description, const std::string& reason);
 
 }  // namespace segfold::cli

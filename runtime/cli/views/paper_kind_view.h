@@ -1,5 +1,5 @@
 #pragma once
-// The tables of a paper's probes, transfers and timers.
+// Prints the tables of a paper's experiments of three kinds: probes, transfers and timers.
 #include <string>
 
 #include "runtime/papers/files.h"

@@ -35,7 +35,8 @@ struct Beside {
 
 std::string gain_text(std::optional<double> gain) { return gain ? times_text(*gain) : ""; }
 
-/// Returns the cells of the columns now, quartiles, GB/s, of ceiling, step, total, over CPU, start.
+/// Returns a row's cells in the columns of measured numbers: now, quartiles, GB/s, of ceiling, step, total,
+/// over CPU, start.
 std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside& beside)
 {
     if (!entry)
@@ -52,7 +53,8 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
             entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""};
 }
 
-/// Returns a line for each step that was faster and is slower here, or the reverse.
+/// Returns a line for each row that was faster than the row before when published and is slower here, or the
+/// reverse.
 std::string print(const std::vector<Reversal>& reversals)
 {
     std::string text;
@@ -166,7 +168,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
     return ladder_table(paper, experiment, measured);
 }
 
-/// Returns "sum of i32, 2^22 elements" or "2^20 threads".
+/// Returns the subject of an experiment, such as "sum of i32, 2^22 elements" or "2^20 threads".
 std::string subject_text(const Experiment& experiment)
 {
     const auto count = bench::element_text(experiment.num_elements);

@@ -163,7 +163,7 @@ std::vector<std::int64_t> ResultsView::shown(const Results& results) const
                          : is_signed_integer(array.type()) ? static_cast<std::int64_t>(slot.bits)
                                                            : static_cast<long double>(slot.bits));
     }
-    // Largest value first, NaN last; ties keep segment order.
+    // Sorts the largest value first and NaN last. Equal values keep the order of their segments.
     const auto before = [&](std::int64_t left, std::int64_t right) {
         const auto a = values[static_cast<std::size_t>(left)], b = values[static_cast<std::size_t>(right)];
         if (a > b || a < b)

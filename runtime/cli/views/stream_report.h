@@ -18,7 +18,7 @@ class Backend;
 
 namespace segfold::cli {
 
-/// Elements of a generated stream without --elements.
+/// Default of --elements for a generated stream.
 inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 
 /// Returns the greatest number of segments to show: the value of --show, or a fixed limit for "all".
@@ -69,7 +69,7 @@ struct EndedStream {
     std::int64_t num_segments;
     std::int64_t memory;
     int num_ranks = 0;         ///< 0 for a single process without MPI
-    std::string resumed = {};  ///< text on the place from which --resume continued; empty without --resume
+    std::string resumed = {};  ///< describes the place from which --resume continued; empty without --resume
     std::int64_t first_segment = 0;  ///< number of the first segment that this run folded
     std::int64_t first_element = 0;  ///< first element that this run scanned
 };

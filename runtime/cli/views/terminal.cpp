@@ -74,7 +74,7 @@ void write_document(std::string_view bytes)
 
 void write_error(std::string_view message)
 {
-    // No other stream could report a failed write.
+    // Ignores a failed write, because no other stream could report it.
     write_all(STDERR_FILENO, "segfold: " + presentable(with_short_words(message)) + "\n");
 }
 
