@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-// Segments longer than this are judged one by one, each by all threads.
+// Segments of this length and longer are judged one by one, each by all threads.
 constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;
 
 class BoundedComparison {
@@ -53,7 +53,8 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
-        // If few segments are refused, they are folded once more along the runs that kernels use.
+        // If few segments are refused, these are folded once more, divided into runs of elements like those
+        // of a kernel's lanes.
         const bool are_few = refused_.size() <= kFewSegments;
         for (auto& [segment, verdict] : refused_) {
             if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {

@@ -1,5 +1,5 @@
 #pragma once
-// Builds the data of a run, and checks the table reads of small ones.
+// Builds the data of a run. If the data are small, also checks all reads of tables.
 #include <functional>
 
 #include "runtime/data/workload_request.h"

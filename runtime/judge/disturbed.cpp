@@ -38,7 +38,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// Sets the slot to NaN or 0, in place of an unreadable value.
+/// Sets the slot to NaN, or to 0 if `type` is not floating-point, in place of a value that cannot be read.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))
@@ -120,8 +120,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         }
         if (step.opcode == Opcode::jump_unless)
             continue;
-        // Only a disturbed index can lie outside of a table: the reference read at all other indices without
-        // a fault.
+        // Only a disturbed index can lie outside of a table, because the reference has read at all other
+        // indices without an error.
         if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
             set_unknown(slots[step.out], step.target);
         if (frame.movements[at] == 0)

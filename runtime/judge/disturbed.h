@@ -1,6 +1,6 @@
 #pragma once
 // Runs an operator in wide precision with a small random error in place of each rounding. The distance by
-// which the errors move the results shows how well the data determine the results.
+// which these errors move the results shows how well the data determine the results.
 #include <cstdint>
 #include <vector>
 
@@ -12,9 +12,9 @@ namespace segfold {
 /// Runs an operator's parts in long double. Where working precision would round, it moves the value by about
 /// the unit roundoff of its type, up or down at random.
 ///
-/// A value that its type holds with four bits to spare is not moved, so sums of small integers stay exact.
+/// A value is not moved if its type could hold it with four bits less, so sums of small integers stay exact.
 /// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
-/// times as far. The random choices depend only on the seed and on the place in the fold.
+/// times as far. The random errors depend only on the seed and on the place in the fold.
 ///
 /// Source: Monte Carlo arithmetic, Parker 1997, but with errors near full size and random signs.
 class DisturbedEvaluator {

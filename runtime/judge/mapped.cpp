@@ -54,8 +54,9 @@ WideValue widened(Type type, const Slot<double>& slot)
 
 /// The verdict on one output over the elements of a segment.
 struct OutputVerdict {
-    ValueVerdict worst,
-        unjudged;  ///< `worst` has the largest ratio of all judged; `unjudged` is the first unjudged
+    /// `worst` is the judged verdict with the largest ratio. `unjudged` is the first verdict on a value that
+    /// cannot be judged.
+    ValueVerdict worst, unjudged;
     std::int64_t worst_at = -1, overflowed_at = -1, unjudged_at = -1;
 
     void note(const ValueVerdict& verdict, std::int64_t element)
@@ -89,7 +90,7 @@ long double largest_size(const WideField& output, std::int64_t begin, std::int64
 
 }  // namespace
 
-/// Verdicts on segments, collected from several threads.
+/// The verdicts on segments, which several threads collect.
 struct MappedJudge::Found {
     std::int64_t num_wrong = 0, num_overflowed = 0, num_unjudged = 0;
     std::optional<ComparedSegment> first_wrong, worst, first_overflowed, first_unjudged;
@@ -237,7 +238,8 @@ private:
     std::int64_t segment_, begin_, length_;
     Evaluator<double> evaluator_;
     std::vector<DisturbedEvaluator> evaluators_;
-    std::vector<std::vector<Slot<double>>> results_;  ///< results of the segment, by other folds
+    /// Results of the segment, for each fold in another order.
+    std::vector<std::vector<Slot<double>>> results_;
     std::vector<std::vector<WideValue>> disturbed_results_;
     std::vector<RunningState<Slot<double>>> scans_;
     std::vector<RunningState<WideValue>> disturbed_scans_;

@@ -1,5 +1,5 @@
 #pragma once
-// Reference results: the language's evaluator folds each segment, one element after the other.
+// Computes reference results: the language's evaluator folds each segment on the host.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +37,8 @@ using WideResults = std::vector<WideField>;
 /// the workload returns. Elements outside of all segments get zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
-/// Returns the precision of the reference: working precision if nothing in the operator rounds, since the
-/// results are then exact; else wide.
+/// Returns the precision of the reference: working precision if nothing in the operator rounds, because the
+/// results are then exact; wide precision if something rounds.
 [[nodiscard]] Precision precision_of_reference(const Operator& op);
 
 /// Returns "working" or "wide".
@@ -60,8 +60,8 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
                             int threads = 0);
 
 /// Folds each segment in wide precision and returns unrounded results: 16 bytes per segment and field. If the
-/// operator has outputs, returns all results, then the outputs. If it keeps no results and has no map, the
-/// results are not computed. A scan goes strictly from element to element.
+/// operator has outputs, returns all results, then the outputs. If the operator keeps no results and has no
+/// map, the results are not computed. Scans combine one element after the other.
 ///
 /// Folds chunks of 2^9 elements and then their states, which for floating point is closer to the exact result
 /// than a sequential fold. All threads share a segment of 2^20 or more elements, in parts of 2^14. If the

@@ -30,7 +30,8 @@ Kind kind_of(long double value)
     return value > 0 ? Kind::positive : Kind::negative;
 }
 
-/// Returns a value of any type as a number, exactly: long double has 64 bits of significand.
+/// Returns a value of any type as a number. The number is exact, because long double has 64 bits of
+/// significand.
 long double number(const WideValue& value, Type type)
 {
     if (is_float(type))
@@ -137,7 +138,8 @@ long double size_of(Type type, const WideValue& value)
 
 namespace {
 
-/// Judges a value by its kind alone (finite, nan, inf, -inf), if it or the expected value is not finite.
+/// Judges a value only by its kind (finite, nan, inf, -inf), because the value or the expected value is not
+/// finite.
 ValueVerdict weigh_kinds(Type type, long double value, long double expected,
                          std::span<const WideValue> working, bool overflows)
 {
@@ -229,9 +231,10 @@ struct Tolerance::Fold {
 
 /// The folds of one segment made so far.
 struct Tolerance::Samples {
-    std::vector<std::vector<WideValue>> working;  ///< [fold][field]
+    std::vector<std::vector<WideValue>> working;  ///< results of folds in working precision: [fold][field]
     std::vector<std::vector<WideValue>> disturbed;
-    bool overflow = false;  ///< a working fold of finite elements had a total that is not finite
+    /// True if a working-precision fold of finite elements had a total that is not finite.
+    bool overflow = false;
 };
 
 Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
@@ -324,7 +327,8 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
 /// 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
 ///
 /// If the operator is commutative, folds 0, 2 and 3 take the elements in order, and all others in stripes. If
-/// it is not commutative, all folds take them in order, and folds 4, 6, ... have a random bracketing.
+/// the operator is not commutative, all folds take the elements in order, and folds 4, 6, ... have a random
+/// bracketing.
 Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
 {
     constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
@@ -339,7 +343,7 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >= length)  // takes any width that changes the order
+        if (fold.stripe_width >= length)  // takes another width, which changes the order
             fold.stripe_width =
                 length <= 2
                     ? 1

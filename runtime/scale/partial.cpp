@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last character is the version
+constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last character is the version of the format
 enum Flag : std::uint32_t { kOpens = 1, kCloses = 2 };
 
 /// The first bytes of a serialized partial. Nodes and values of both states follow, then the results.
@@ -33,8 +33,8 @@ struct Heading {
 };
 static_assert(sizeof(Heading) == 80);
 
-/// Returns a hash, computed in steps of eight bytes. Each step is invertible, so a change within the bytes of
-/// one step always changes the hash.
+/// Returns a hash of a serialized partial, computed in steps of eight bytes. Each step is invertible, so a
+/// change within the eight bytes of one step always changes the hash.
 std::uint64_t checksum_of(std::span<const std::byte> partial)
 {
     std::uint64_t hash = partial.size();
@@ -337,7 +337,7 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
             heading.num_ended <= std::numeric_limits<std::int64_t>::max() - heading.first_segment);
     require((heading.head_nodes == 0 || (partial.opens_ && heading.num_ended != 0)) &&
             (heading.tail_nodes != 0) == partial.closes_);
-    // Without kept results, segments take no bytes.
+    // If the operator keeps no results, segments take no bytes.
     require(heading.num_results >= 0 &&
             (partial.joining_->results.empty() || std::cmp_less_equal(heading.num_results, rest.size())) &&
             heading.first_result >= heading.first_segment &&

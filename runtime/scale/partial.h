@@ -13,9 +13,9 @@ namespace segfold {
 
 /// The order in which the parts of one segment are combined.
 enum class JoinOrder : std::uint8_t {
-    as_cut,  ///< from left to right: the parentheses depend on the cuts
-    /// As a binary tree over blocks of kJoinBlock elements, counted from the segment's begin. The parentheses
-    /// do not depend on the cuts.
+    as_cut,  ///< from left to right, so the parentheses depend on the cuts
+    /// In a binary tree over blocks of kJoinBlock elements, counted from the segment's begin, so the
+    /// parentheses do not depend on the cuts.
     blocks,
 };
 
@@ -26,7 +26,7 @@ inline constexpr std::int64_t kJoinBlock = 4096;
 struct Joining {
     Joining(const Operator& op, JoinOrder order);
 
-    std::vector<ResultField> results;  ///< result fields of segments; none if the operator keeps no results
+    std::vector<ResultField> results;  ///< result fields of segments; empty if the operator keeps no results
     Bytecode bytecode;
     JoinOrder order;
     /// A hash of the operator and the order; from_bytes() refuses bytes with another hash.
@@ -95,17 +95,17 @@ public:
     /// Returns the state of the part's elements in the segment that its begin cuts; null if there are none.
     /// Must not be called with JoinOrder::blocks, because a state then has several nodes.
     [[nodiscard]] const Value* state_at_begin() const;
-    /// Returns the same for the segment that the part's end cuts.
+    /// Returns the state of the part's elements in the segment that its end cuts; null if there are none.
     [[nodiscard]] const Value* state_at_end() const;
-    /// Returns a copy without results, which can be joined in place of this partial.
+    /// Returns a copy without results, which can replace this partial in a sum.
     [[nodiscard]] Partial borders() const;
 
     /// Moves out the results of segments that begin and end in this part, except results that an earlier call
-    /// took. The partial can still be joined.
+    /// has taken. The partial can still be a part of sums.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Returns bytes for another process: 80 bytes, 16 + 8 F bytes for each node of a state of F fields, then
-    /// the results.
+    /// Returns the partial as bytes, for another process. They are 80 bytes, then 16 + 8 F bytes for each
+    /// node of a state of F fields, then the results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
     /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,
@@ -138,9 +138,10 @@ private:
     std::shared_ptr<const Joining> joining_;
     std::int64_t first_segment_ = 0, num_ended_ = 0;
     bool opens_ = false, closes_ = false;
-    State head_;                                    ///< state of a segment that began earlier and ends here
-    State tail_;                                    ///< state of a segment that continues in a later part
-    std::vector<SegmentResults> results_;           ///< chunks in order; joined when results are taken
+    State head_;  ///< state of a segment that began earlier and ends here
+    State tail_;  ///< state of a segment that continues in a later part
+    /// Chunks of consecutive segments, in order; take_results() joins them.
+    std::vector<SegmentResults> results_;
     std::unique_ptr<Evaluator<double>> evaluator_;  ///< null until the first combination
 };
 

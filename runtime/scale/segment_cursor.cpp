@@ -16,9 +16,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries of one read
-/// The least number of entries for a thread of its own, because starting a thread takes the time of some 10^5
-/// entries.
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // number of entries of one read
+/// The least number of entries for which a further thread is started, because starting a thread takes as long
+/// as the work on some 10^5 entries.
 constexpr std::int64_t kEntriesEach = std::int64_t{1} << 20;
 
 /// Number of entries in an inner loop. The compiler vectorizes loops with a fixed number of iterations.
@@ -66,7 +66,7 @@ void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_el
         window.end = from + (window.end - from) / block * block;
 }
 
-/// A cursor for segments given by their ends: whole, uniform, offsets, lengths.
+/// A cursor for segments whose ends are known in advance: the layouts whole, uniform, offsets and lengths.
 class EndCursor : public SegmentCursor {
 public:
     EndCursor(SegmentSource source, std::int64_t num_elements)
@@ -181,7 +181,7 @@ private:
         if (lent == nullptr && !source_.array->reads_in_parallel())
             return false;
         const auto left = num_segments_ - place_.segment;
-        // Includes one entry more than the window may take, which tells whether segments are left.
+        // Reads one entry more than the window may take, to see whether segments are left.
         const auto all = std::min(left, most < left ? most + 1 : left);
         auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
                                        : read_offsets(type, window.end - place_.element, all, window.end);
@@ -254,7 +254,7 @@ private:
         return array;
     }
 
-    /// Returns entry `place` of the array. Reads a chunk at a time and keeps the last chunk.
+    /// Returns entry `place` of the array. Reads the array in chunks and keeps the last chunk.
     std::int64_t entry(std::int64_t place)
     {
         if (place < chunk_begin_ || place >= chunk_begin_ + std::ssize(chunk_)) {
@@ -305,7 +305,7 @@ private:
                                there_are(num_elements_, "element")));
     }
 
-    /// Sets the segment of `place.element`, which is not 0.
+    /// Sets the segment in which element `place.element` lies; the element is not 0.
     void find(SegmentPlace& place)
     {
         if (source_.kind == LayoutKind::uniform) {
@@ -337,7 +337,8 @@ private:
         }
     }
 
-    /// Returns one offset. Reads no chunk, because a search needs few offsets.
+    /// Returns offset number `place`. Reads only this offset and no chunk, because a search needs few
+    /// offsets.
     std::int64_t offset(std::int64_t place)
     {
         Array one(source_.array->type(), 1);

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks of one backward read
+constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // number of marks of one backward read
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 /// Consecutive marks: flags or keys.
@@ -178,7 +178,8 @@ private:
         return differs(mark(marks, i), i == marks.begin ? key_before_.data() : mark(marks, i - 1));
     }
 
-    /// Like is_start(), but `marks` must also have the mark before element i.
+    /// True if a segment begins at element i > 0, like is_start(), but `marks` must also have the mark before
+    /// element i.
     [[nodiscard]] bool is_start_of(const Marks& marks, std::int64_t i) const
     {
         return source_.kind == LayoutKind::flags ? is_flag(mark(marks, i))

@@ -23,7 +23,7 @@ struct StreamInput {
 struct StreamProgress {
     std::int64_t elements = 0;  ///< elements folded so far
     std::optional<std::int64_t> all_elements = {};
-    std::int64_t segments = 0;  ///< segments with known results
+    std::int64_t segments = 0;  ///< number of segments whose results are known
     double seconds = 0;
 };
 
@@ -39,7 +39,7 @@ struct StreamOptions {
     std::function<void(const StreamProgress&)> progress = {};
 };
 
-/// The results of the next segments, in order, with the segments' keys for the layout keys.
+/// The results of the next segments, in order; with the segments' keys if the layout is `keys`.
 struct StreamResults : SegmentResults {
     const SegmentWindow* window = nullptr;  ///< begins and ends of the segments; valid during the call
     std::int64_t first_element = 0;         ///< place of the slice's first element in the whole input
@@ -50,7 +50,7 @@ struct StreamResults : SegmentResults {
 /// Seconds that a stream spends in each kind of work. Kinds overlap, because threads and device work at the
 /// same time.
 struct StreamTimeline {
-    double all = 0;  ///< from the begin of the first slice to the end of the last
+    double all = 0;  ///< from the begin of the first slice to the end of the last slice
     /// Reading sources and segments; on a GPU also queuing copies from page-locked memory.
     double reading = 0;
     double preparing = 0;      ///< choosing plans, making arrays of segments, launching
@@ -62,7 +62,7 @@ struct StreamTimeline {
     std::int64_t slices = 0;
 };
 
-/// The state of a stream between two slices. A stream with the same fingerprint can continue from it.
+/// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
     std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, without results
@@ -77,7 +77,8 @@ public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for
     /// a slice. `session` must outlive the stream.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options);
-    /// Folds by `engine`; if it is null, from host memory. `session` chooses the plans.
+    /// Folds slices in the device memory of `engine`; if `engine` is null, in host memory. `session` chooses
+    /// the plans.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
            std::unique_ptr<SliceEngine> engine);
     /// Folds on the caller's device with the caller's plans, and ignores `options.plan`. The stream fills
@@ -90,7 +91,7 @@ public:
     [[nodiscard]] std::int64_t slice_elements() const;
     /// Bits of an index in a slice: 32 or 64.
     [[nodiscard]] int index_bits() const;
-    /// The numbers of all elements and segments, if known before they are read.
+    /// The numbers of all elements and of all segments; empty if unknown before all are read.
     [[nodiscard]] std::optional<std::int64_t> num_elements() const;
     [[nodiscard]] std::optional<std::int64_t> num_segments() const;
     /// The plan of the segments inside slices; null before it is chosen.
@@ -111,7 +112,7 @@ public:
     struct Share {
         SegmentPlace from;
         std::int64_t until = 0;
-        /// For flags and keys, the number of segments that begin in the share; else 0.
+        /// For flags and keys: the number of segments that begin in the share. For other layouts: 0.
         std::int64_t begun = 0;
     };
     /// Returns part `part` of `num_parts` equal parts. Throws InputError if the number of elements is not
@@ -119,13 +120,15 @@ public:
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
     /// Returns the share of the elements from `begin` to `end`. The number of elements must be known.
     [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);
-    /// Receives the partial of a slice, the segments that end in it, and running results of its elements.
+    /// Receives the partial of a slice, the slice's window of segments, and the running results of its
+    /// elements.
     using TakePart = std::function<void(Partial&& partial, const SegmentWindow& window, Results&& running)>;
     /// Folds a share slice by slice, and calls `take` after each slice. A scan continues from `before`, the
-    /// partial of all earlier shares, which fold_ends() can make. It is null if there are none.
+    /// sum of the partials that fold_ends() gives for all earlier shares; null if there are no earlier
+    /// shares.
     void run_share(const Share& share, const TakePart& take, const Partial* before = nullptr);
-    /// For a scan: folds a share to a partial without results. It reads the share, and run_share() reads it a
-    /// second time.
+    /// For a scan: folds a share to a partial without results. This reads the share once; run_share() reads
+    /// it a second time.
     [[nodiscard]] Partial fold_ends(const Share& share);
     [[nodiscard]] const std::shared_ptr<const Joining>& joining_of_ends() const;
 

@@ -20,7 +20,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 128;  // room for any number of segments in the header
+constexpr std::size_t kHeaderBytes = 128;  // bytes of a .npy header, enough for any number of segments
 
 std::string field_path(const std::string& path, const std::string& field)
 {
@@ -115,7 +115,7 @@ void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
     if (kept_bytes.empty())
-        std::remove(resume_path_.c_str());  // open() empties the files of this state
+        std::remove(resume_path_.c_str());  // open() empties the files to which this state belongs
     for (std::size_t i = 0; i < paths_.size(); ++i) {
         files_.push_back(
             std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
@@ -152,7 +152,7 @@ std::optional<StreamState> StreamOutput::resume()
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
-    is_noted_ = true;  // keeps the destructor from removing the files if one is wrong
+    is_noted_ = true;  // the destructor then keeps the files if open() throws
     open(bytes);
     return state;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Writes a stream's results to files, and the state from which another run can resume.
+// Writes a stream's results to files, and a state from which another run can resume the stream.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -25,18 +25,19 @@ public:
                  std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
 
-    /// Returns the state of the stopped run. Returns nothing if there is no such state; the output then
-    /// begins anew. Throws InputError for the state of another stream.
+    /// Returns the state that a stopped run has left. Returns nothing if no run has left a state; the output
+    /// then begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
     /// Writes results of the next segments, and running results of the next elements, without a resume state.
     void append(const Results& results, std::int64_t num_segments, const Results& running = {},
                 std::int64_t num_elements = 0);
-    /// Completes the files.
+    /// Completes the files: gives them their final names, or packs them into the archive.
     void commit();
 
-    /// Returns a sentence for a run that ends now: the files that it leaves, and how to resume; empty if it
-    /// leaves none. `when` completes "--resume goes on from them", for example "with the same flags".
+    /// Returns a sentence that names the files that a run leaves if it ends now, and tells how to resume;
+    /// empty if the run leaves no files. `when` completes "--resume goes on from them", for example "with the
+    /// same flags".
     [[nodiscard]] std::string left_behind(std::string_view when);
     [[nodiscard]] std::vector<std::string> files() const;
     /// The name of the array of keys; empty without keys.
@@ -55,14 +56,15 @@ private:
     Unfinished unfinished_;
     bool is_archive_;
     std::string keys_;
-    std::vector<std::string> names_;  ///< names of the arrays
+    std::vector<std::string> names_;  ///< names of the arrays in `paths_`
     std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary files for an archive
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
-    std::size_t num_fields_ = 0;  ///< number of arrays of segments' results; outputs and then keys follow
+    /// Number of arrays of segments' results, which come first; outputs and then keys follow.
+    std::size_t num_fields_ = 0;
     std::size_t num_outputs_ = 0;
     std::int64_t num_segments_ = 0, num_elements_ = 0;
-    std::optional<StreamState> unnoted_;  ///< the latest state, until it is in the resume file
+    std::optional<StreamState> unnoted_;  ///< the latest state, if the resume file does not have it yet
     bool is_noted_ = false;               ///< true if the resume file has a state
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
 };

@@ -29,22 +29,23 @@ namespace detail {
 using Clock = std::chrono::steady_clock;
 inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 inline constexpr double kUsableShare = 15.0 / 16;
-/// Most bytes of a slice's columns on a device. Small, because the link is idle until the first slice is read
-/// and while the last is folded.
+/// Most bytes of a slice's columns on a device. The bound is small, because the link is idle until the first
+/// slice is read and while the last slice is folded.
 inline constexpr double kMostCopied = 0x1p26;
 inline constexpr double kReadingShare =
-    1.0 / 4;  // share of usable memory for the buffers into which sources are read
+    1.0 / 4;  // share of the usable memory that the buffers for reading sources take
 
 /// A slice that was read but not yet folded.
 struct LoadedSlice {
     SegmentWindow window;
     std::vector<Array> columns;  ///< one for each parameter: a copy, or lent by the source; empty for tables
     SegmentPlace after;          ///< the cursor's place after the slice
-    std::optional<std::int64_t> all_elements = {};  ///< of the stream, if already known
+    /// Number of the stream's elements; empty if not yet known.
+    std::optional<std::int64_t> all_elements = {};
     std::size_t room = 0;
     Slice slice;
-    PreparedSlice prepared;                    ///< the runs of `slice`
-    std::vector<ElementResults> running = {};  ///< filled when the slice is folded
+    PreparedSlice prepared;                    ///< `slice`, divided into runs of the back end
+    std::vector<ElementResults> running = {};  ///< running results, once the slice is folded
 };
 
 inline double seconds_since(Clock::time_point begin)
@@ -64,7 +65,8 @@ struct Stream::State {
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_streams(op);
-        if (op.scan)  // each slice needs the slice before, so slices are folded from host memory
+        // A scan of a slice needs the state of the slice before, so slices are folded in host memory.
+        if (op.scan)
             this->engine.reset();
         for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
             input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
@@ -83,7 +85,7 @@ struct Stream::State {
         // The scratch memory of plans takes the rest of a device's memory.
         const auto share = engine ? detail::kUsableShare : 1;
         const auto usable = share * static_cast<double>(options.memory_bytes);
-        constexpr double kMostElements = 0x1p48;  // bound if elements take no memory
+        constexpr double kMostElements = 0x1p48;  // the bound if elements take no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
             slice_elements =
@@ -218,7 +220,7 @@ struct Stream::State {
         return loaded;
     }
 
-    /// Throws if a column or the segments continue after the last element.
+    /// Throws InputError if a column or the segments continue after the last element.
     void require_no_more()
     {
         if (std::exchange(has_ended, true))
@@ -227,7 +229,7 @@ struct Stream::State {
         cursor->require_no_more();
     }
 
-    /// Waits until a slice is read, and starts the slice on the device.
+    /// Waits until a slice's columns are read, then starts the fold of the slice on the device.
     void start(LoadedSlice& loaded)
     {
         auto begin_of_part = Clock::now();
@@ -295,7 +297,7 @@ struct Stream::State {
         folder->carry(loaded.prepared, before->state_at_end());
         auto partial = folder->fold(loaded.prepared, &times, &loaded.running);
         *before += partial.borders();
-        (void)before->take_results();  // drops the result of a cut segment; `partial` has it
+        (void)before->take_results();  // drops the result of a cut segment, because `partial` has this result
         return partial;
     }
 
@@ -309,7 +311,8 @@ struct Stream::State {
 
     [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }
 
-    /// Reads slices on another thread, as far ahead as rooms allow, and passes their partials to `take`.
+    /// Folds slices up to element `until` and passes their partials to `take`. Another thread reads slices
+    /// ahead, as far as rooms allow.
     void fold_all(std::int64_t until, const std::function<void(LoadedSlice&, Partial&&)>& take)
     {
         const auto begin_of_all = Clock::now();
@@ -318,7 +321,7 @@ struct Stream::State {
             const WorkStopper::Here here(stopper);
             read_all(until, queue);
         });
-        const Queue::Closing closing{queue};  // ends the reader if `take` throws
+        const Queue::Closing closing{queue};  // ends the reading thread if `take` throws
         while (true) {
             auto begin_of_part = Clock::now();
             const auto loaded = queue.pop();
@@ -367,7 +370,8 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
-            if (cursor->num_elements() == 0)  // load(), which also checks this, may never have run
+            // Without elements load(), which also calls require_no_more(), may not have run.
+            if (cursor->num_elements() == 0)
                 require_no_more();
             queue.end({});
         } catch (...) {
@@ -391,7 +395,8 @@ struct Stream::State {
     std::int64_t uniform_length = 0;
     std::optional<ColumnLengths> lengths;
     bool has_ended = false;
-    const ArraySource* marks = nullptr;  ///< the cursor's array; null for whole and uniform
+    /// Array that the cursor reads; null for the layouts `whole` and `uniform`.
+    const ArraySource* marks = nullptr;
     std::int64_t slice_elements = 0, slice_segments = 0;
     int index_bits = 32;  ///< bits of an index in a slice
     std::int64_t block = 0;
@@ -402,12 +407,12 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::optional<SliceFolder> ends;  ///< for a scan: folds the states from which later ranks continue
-    bool folds_ends = false;          ///< true while `ends` folds, not `folder`
+    std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which later ranks continue
+    bool folds_ends = false;          ///< true while `ends` folds in place of `folder`
     std::optional<Partial> before;    ///< for a scan: the sum of the slices so far, without results
     std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
-    std::optional<SlicePipeline> pipeline;                  ///< set if there is an engine
+    std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
     std::optional<Partial> all;                             ///< the sum of the folded slices, without results
     RunTimes times;
     StreamTimeline timeline;

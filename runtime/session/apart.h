@@ -11,13 +11,13 @@ namespace segfold {
 
 /// Memory that a caller lends, with its name for messages.
 struct Lent {
-    std::string_view what;  ///< in messages before `name`: "the results of"
-    std::string_view name;  ///< follows `what` in quotes, unless it is empty
+    std::string_view what;  ///< begins the text for messages, such as "the results of"
+    std::string_view name;  ///< the second part of this text, in quotes; omitted if empty
     const void* data = nullptr;
     std::int64_t bytes = 0;
     Place place = Place::host;
 
-    /// The first `length` elements of an array.
+    /// Describes the memory of the first `length` elements of an array.
     Lent(std::string_view what, std::string_view name, const ArrayView& array, std::int64_t length)
         : what(what),
           name(name),
@@ -30,12 +30,12 @@ struct Lent {
 /// Throws InputError if `written` and `other` share memory.
 void require_apart(const Lent& written, const Lent& other);
 
-/// The arrays of a run, and the lengths of its results.
+/// The arrays of a plan's run, and the lengths of its results.
 struct RunArrays {
     const Operator& op;
     std::span<const ArrayView> inputs;
     const SegmentsView& segments;
-    std::span<const MutableArrayView> results;  ///< result fields, then outputs
+    std::span<const MutableArrayView> results;  ///< one array for each result field, then one for each output
     std::int64_t num_results = 0;               ///< length of each result field
     std::int64_t num_outputs = 0;               ///< length of each output of a `map`
     std::int64_t num_keys = 0;                  ///< length of the array for keys of found segments

@@ -1,5 +1,5 @@
 #pragma once
-// Makes workloads of a caller's arrays, and checks them.
+// Makes workloads of a caller's arrays, and checks the arrays.
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,8 +11,8 @@
 namespace segfold {
 
 /// Makes a workload that borrows the caller's arrays on the host. For groups in any order, the workload has
-/// copies sorted by group. Throws InputError for arrays on a device and for wrong segments. `room`: see
-/// segments_from_offsets().
+/// copies sorted by group. Throws InputError for arrays on a device and for wrong segments. If the workload
+/// needs the offsets as i32, and `room` is an i32 array of their number, they are stored in `room`.
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room = {});
 
@@ -30,10 +30,10 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Returns the length of the longest segment as folds determine it: 0 if there are too many segments to
-/// search. Returns nothing for wrong segments, and if only a workload can tell the length.
+/// search. Returns nothing for wrong segments, and for segments whose length only a workload can tell.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Returns the shape of ranges: the number of their items, and the length of the longest range. Returns
+/// Returns the shape of ranges: the sum of their lengths, and the length of the longest range. Returns
 /// nothing for ranges that lie on a device, have no address or are wrong.
 std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements);
 
@@ -53,26 +53,28 @@ inline void require_type(std::string_view what, Type type)
         refuse_type(type, what);
 }
 
-/// Throws InputError: callers cannot give this layout by arrays.
+/// Throws InputError, because callers cannot describe segments of this layout by arrays.
 [[noreturn]] void refuse_layout(LayoutKind kind);
 
 /// Throws InputError if rows of features are lent for a parameter without rows.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
 /// Throws InputError for an operator without a state (moved from, or never defined), and for an operator
-/// whose parts do not fit together. Its members are public, so a caller may have moved parts out.
+/// whose parts do not fit together. The members of Operator are public, so a caller may have moved parts out.
 void require_operator(const Operator& op);
 
-/// Throws the errors of require_operator(), and InputError unless there is one array for each parameter.
+/// Throws the errors of require_operator(). Also throws InputError if `count`, the number of arrays, is not
+/// the number of parameters.
 void require_inputs(const Operator& op, std::size_t count);
 
-/// True if the caller has lent memory.
+/// True if `array` describes memory of the caller. False for the default MutableArrayView.
 [[nodiscard]] inline bool is_lent(const MutableArrayView& array)
 {
     return array.data != nullptr || array.length != 0;
 }
 
-/// Writes the number of found segments, and their keys, into the memory that `into` lends for them, if any.
+/// Writes the number of the segments that flags or keys mark, and the segments' keys, into the memory that
+/// `into` lends for them, if any.
 ///
 /// Throws InputError before it writes anything if that memory has a wrong type or size.
 void store_found(const Segments& found, const SegmentsView& into);

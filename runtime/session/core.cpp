@@ -25,7 +25,7 @@ namespace segfold {
 
 namespace {
 
-/// Returns the reason to use no tuning records; empty if they may be used.
+/// Returns the reason to use no tuning records; empty if records may be used.
 std::string reason_without_records(const Operator& op, const PlanRequest& request, const Backend& backend)
 {
     if (request.stage)
@@ -218,14 +218,14 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = this->laws(workload);
     if (!backend->runs_stages()) {
         Chosen none;
-        if (is_folded_in_order(laws))  // warns of overflow like other back ends
+        if (is_folded_in_order(laws))  // a back end without stages also warns of overflow
             none.warnings = law_warnings(laws, workload.op);
         return none;
     }
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
-    if (const auto gpu = backend->device())  // called later: its context may not exist yet
+    if (const auto gpu = backend->device())  // called later, because the GPU's context may not exist yet
         room = {[&] {
                     return static_cast<std::int64_t>(backend->context()->memory().free_bytes) -
                            device_bytes(workload);
@@ -293,7 +293,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         wishes.on_check();
     const auto laws = this->laws(workload);
     run.doubtful_laws = laws.relied_on_in_doubt();
-    std::optional<Workload> sorted;  // for the reference and Thrust
+    std::optional<Workload> sorted;  // the reference and Thrust take only sorted elements
     if (workload.segments.form == SegmentForm::groups)
         sorted = sorted_by_group(workload);
     run.validation = validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);

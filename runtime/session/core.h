@@ -30,7 +30,8 @@ public:
     /// The stages. The reference is valid as long as the session lives.
     [[nodiscard]] const Catalogue& catalogue() { return *catalogue(*running()); }
 
-    /// Returns the laws of an operator for unknown data; see Session::laws(). With `proof`, judges them anew.
+    /// Returns the laws of an operator for unknown data; see Session::laws(). If `proof` is not null, judges
+    /// the laws anew, with these options.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {},
                                     const prove::ProofOptions* proof = nullptr);
     /// Returns the laws on which a fold of a workload may rely: laws that hold for its scalars and that its
@@ -41,11 +42,11 @@ public:
     /// empty, records are used.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
                                 const std::string& without_records = "");
-    /// Chooses a plan for a problem of which only the shape of the data and their laws are known.
+    /// Chooses a plan for a problem whose data are unknown except for their shape and their laws.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
-    /// Runs a text; `plan` is null for a back end without stages. `times`, if not null, receives the times of
-    /// the run's parts.
+    /// Folds a workload by the text of a plan; `plan` is null for a back end without stages. `times`, if not
+    /// null, receives the times of the run's parts.
     Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
 
     /// Chooses a plan, runs it, and checks the results if `wishes` say so. `others` are sessions on other
@@ -55,13 +56,13 @@ public:
     /// Folds the caller's arrays; see Session::fold().
     [[nodiscard]] Folded fold(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options);
-    /// Folds elements in groups, or by keys in any order. If takes_groups(), a kernel folds the elements in
-    /// place; else fold() folds copies sorted by group.
+    /// Folds elements in groups, or by keys in any order. If takes_groups() is true, a kernel reads the
+    /// elements where they lie. If it is false, fold() folds copies sorted by group.
     [[nodiscard]] Folded fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                      const SegmentsView& segments, const FoldOptions& options);
     /// True if a kernel of the back end can fold unsorted elements by the numbers of their groups, and is
-    /// expected to be faster than sorting. `segments` must have a number of groups. Without `data`, the plan
-    /// must serve any data.
+    /// expected to be faster than sorting. `segments` must have a number of groups. If `data` is null, the
+    /// plan must serve any data.
     [[nodiscard]] bool takes_groups(const Operator& op, const SegmentsView& segments,
                                     std::int64_t num_elements, const PlanRequest& request,
                                     const Workload* data = nullptr);
@@ -71,8 +72,8 @@ public:
     /// Folds the caller's arrays without a kept plan: judges the laws on these data and chooses anew.
     [[nodiscard]] Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                                    const SegmentsView& segments, const FoldOptions& options);
-    /// Folds by a kept plan. Returns nothing if no plan can be kept, and for wrong arrays: fold_anew() then
-    /// reports the error.
+    /// Folds by a kept plan. Returns nothing if no plan can be kept, and for wrong arrays, whose error
+    /// fold_anew() reports.
     [[nodiscard]] std::optional<Folded> fold_by_kept_plan(const Operator& op,
                                                           std::span<const ArrayView> inputs,
                                                           const SegmentsView& segments,
@@ -84,7 +85,7 @@ public:
     [[nodiscard]] std::shared_ptr<OperatorPlans> plans_of(const Operator& op);
     /// Returns a kept plan for a fold on the host, or makes a plan and keeps it. Returns none if no plan can
     /// be kept, or if the laws depend on the data, which only fold_anew() reads. Replaces flags or keys in
-    /// `fold` by offsets. `run` runs work that takes long.
+    /// `fold` by offsets. Calls `run` for work that takes long.
     [[nodiscard]] PlannedFold plan_for(const std::shared_ptr<Fold>& fold, const Runner& run);
 
     void forget_records();
@@ -108,8 +109,9 @@ private:
 
     std::atomic<bool> has_told_note_ = false;  ///< true once a fold has warned of the back end's note()
     SessionOptions options_;
-    std::shared_ptr<const Catalogue> own_catalogue_;  ///< shared with plans; null if the caller has no stages
-    std::mutex mutex_;                                ///< guards the members below
+    /// Stages of SessionOptions::kernels; null if it is empty.
+    std::shared_ptr<const Catalogue> own_catalogue_;
+    std::mutex mutex_;  ///< guards the members below
     /// Locked during the back end's runs; plans share it.
     std::shared_ptr<std::mutex> run_mutex_ = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts_ = std::make_shared<EmittedTexts>();  ///< shared with plans
@@ -117,7 +119,7 @@ private:
     std::map<std::string, Judged> judged_;
     std::map<std::string, OperatorLaws> judged_for_scalars_;
     std::shared_ptr<const RecordStore> store_;
-    std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< calls of forget_records()
+    std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< number of calls of forget_records()
     std::list<std::shared_ptr<OperatorPlans>> operators_;  ///< the operator used last comes first
 };
 

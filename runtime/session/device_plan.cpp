@@ -49,7 +49,8 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
 
 namespace {
 
-/// Returns an allocator in stream order: while `stream` is captured, the graph owns the memory.
+/// Returns an allocator that works in the order of `stream`. While `stream` is captured, the graph owns the
+/// memory.
 DeviceAllocator memory_of_graph(const cuda::Context& context, CUstream_st* stream)
 {
     return {[context, stream](std::size_t bytes) {
@@ -402,7 +403,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
                 cuda::check(cuda::driver().cuMemsetD8Async(address(result.data), 0, bytes, handle(stream)),
                             "cuMemsetD8Async");
         }
-    // No kernel runs, so none writes the number of segments.
+    // If no kernel runs, no kernel writes the number of segments, so this call sets the number to 0.
     if (is_found(sizes_.form) && sequence_.empty())
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),

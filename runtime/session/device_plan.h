@@ -22,7 +22,8 @@ public:
     PlanMemory& operator=(PlanMemory&&) = delete;
 
     [[nodiscard]] std::uint64_t address() const { return address_; }
-    /// Clears the memory. With `captured`, the graph into which this stream is captured does so.
+    /// Sets the memory to zero. If `captured` is not null, the graph into which this stream is captured sets
+    /// it to zero instead.
     void zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured = nullptr) const;
 
 private:
@@ -31,7 +32,8 @@ private:
     std::uint64_t address_ = 0;
 };
 
-/// Launches kernels on the caller's stream. Every method except run() may allocate memory and wait.
+/// A plan's loaded kernels, scratch memory and arguments; run() launches the kernels on the caller's stream.
+/// Every method except run() may allocate memory and wait.
 class DevicePlan {
 public:
     DevicePlan(const cuda::Context& context, const Operator& op, std::shared_ptr<const PlanChoice> choice,
@@ -53,7 +55,8 @@ public:
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
 private:
-    /// Makes the same plan with scratch memory of the graph into which `captured` is captured.
+    /// Makes a copy of `other` for a captured stream. The graph into which `captured` is captured owns the
+    /// copy's scratch memory.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured);
     void queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream);
@@ -61,7 +64,7 @@ private:
     /// unknown.
     void keep_kernels() const;
 
-    struct Offsets;  ///< kernels that make and check offsets
+    struct Offsets;  ///< loaded kernels that make offsets of lengths and check offsets
     /// The arguments of the kernel make_offsets.
     struct Making {
         std::uint64_t lengths = 0, offsets = 0, words = 0, state = 0;
@@ -75,7 +78,7 @@ private:
     };
 
     void allocate();
-    /// Bytes of the words for reads past tables' ends, padded to 8.
+    /// Bytes of the words in which kernels record reads past tables' ends: 4 for each parameter, padded to 8.
     [[nodiscard]] std::size_t words_of_parameters() const { return (op_.parameters.size() + 1) / 2 * 2 * 4; }
     void bind_segments(const SegmentsView& segments);
     /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.

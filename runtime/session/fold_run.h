@@ -19,21 +19,24 @@ class SessionCore;
 
 /// Options of a fold; internal.
 struct FoldWishes {
-    std::int64_t num_slices = 0;       ///< 0: one piece; never more slices than elements in segments
-    PlanRequest plan = {};             ///< for slices: the plan of segments inside slices
-    std::string without_records = {};  ///< the reason to use no tuning record; empty: records are used
-    bool check = false;                ///< compare the results with the reference and Thrust
+    /// The number of slices; 0 for a fold in one piece. There are at most as many slices as elements in
+    /// segments.
+    std::int64_t num_slices = 0;
+    /// Requested plan; if the fold is cut into slices, for segments inside slices.
+    PlanRequest plan = {};
+    std::string without_records = {};  ///< the reason to use no tuning record; empty if records are used
+    bool check = false;                ///< true if the results must be compared with the reference and Thrust
     /// Called with the choice: before a fold in one piece, after a fold in slices.
     std::function<void(const Chosen&)> on_choice = {};
     std::function<void()> on_check = {};  ///< called before the comparison
-    /// Text for messages on how to request a fold in one piece; empty: the program's flags.
+    /// Text for messages on how to request a fold in one piece. If empty, messages name the program's flags.
     std::string one_piece = {};
 };
 
 /// The results of a fold, and how it was run.
 struct FoldRun {
-    Results results;  ///< with the segments' keys for the layout keys
-    Chosen chosen;    ///< with slices: the choice for segments inside slices
+    Results results;  ///< the fold's results; if the layout is `keys`, with the segments' keys
+    Chosen chosen;    ///< if the fold was cut into slices: the choice for segments inside slices
     RunTimes times;   ///< sums over all devices
     std::optional<Validation> validation;
     std::vector<Law> doubtful_laws = {};  ///< refuted laws that a checked fold relied on

@@ -34,7 +34,7 @@ public:
         require_type(field, array.type(), type_of_element<T>());
         return array.template as<T>();
     }
-    /// Returns a copy, because a temporary object is about to be destroyed:
+    /// Returns a copy of the values, because the object is a temporary one, as in
     /// `session.fold(...).values<float>()`.
     template <class T>
     [[nodiscard]] std::vector<T> values(std::string_view field = "") const&&
@@ -57,14 +57,16 @@ public:
     }
 
     [[nodiscard]] const Results& results() const { return results_; }
-    /// "warp_stream ring_offsets=256 ... (tuning record)"; empty for a back end without stages.
+    /// The stage, its configuration and the source of the choice, such as "warp_stream ring_offsets=256 ...
+    /// (tuning record)"; empty for a back end without stages.
     [[nodiscard]] const std::string& plan() const { return plan_; }
     /// Doubts about the results, such as a law that only NaN refutes.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-    /// Refuted laws on which the fold still relies; warnings() have their counter-examples. Empty unless the
-    /// fold was checked.
+    /// Refuted laws on which a checked fold still relies; warnings() have their counter-examples. Empty if
+    /// the fold was not checked.
     [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
-    /// The findings of FoldOptions::check, one line for each judge; empty unless the fold was checked.
+    /// The findings of FoldOptions::check: a text for the reference and a text for Thrust. Empty if the fold
+    /// was not checked.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
     /// False if a check has found a difference. Segments counted by num_overflowed() or num_unjudged() do not
     /// count as differences.

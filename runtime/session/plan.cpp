@@ -56,7 +56,7 @@ private:
 
 OffsetsRoom& offsets_room()
 {
-    static auto* room = new OffsetsRoom;  // lives on: runs may continue while the process ends
+    static auto* room = new OffsetsRoom;  // never destroyed, because runs may continue while the process ends
     return *room;
 }
 
@@ -154,7 +154,8 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    if (is_native() && sizes.form != SegmentForm::ranges)  // a run counts the items of ranges
+    // Each run binds ranges, after it has counted their elements.
+    if (is_native() && sizes.form != SegmentForm::ranges)
         bind_native(sizes.sizes);
 }
 
@@ -345,7 +346,7 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     auto sizes = sizes_of_plan(state().parts->options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     state().count_items(sizes, ranges);
-    if (ranges && !state().is_on_device)  // the plan's wider indices also serve
+    if (ranges && !state().is_on_device)  // wider indices of the plan serve these sizes too
         sizes.sizes.index_bits = std::max(sizes.sizes.index_bits, state().sizes.sizes.index_bits);
     require_resizable(state(), sizes);
     if (state().device)

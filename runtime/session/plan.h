@@ -26,10 +26,10 @@ struct DeviceAllocator {
 /// Options of a plan.
 struct PlanOptions {
     PlanRequest request = {};
-    std::int64_t num_features = 1;  ///< length of a row, for operators over rows
-    std::int64_t longest = 0;       ///< elements of the longest segment, if the caller knows it
+    std::int64_t num_features = 1;  ///< length of a row; 1 for operators without rows
+    std::int64_t longest = 0;       ///< length of the longest segment; 0 if the caller does not know it
     /// If true, each run checks arrays of segments on a device, and throws InputError for wrong arrays. The
-    /// check takes a pass over the arrays and a wait for the GPU. If false, wrong arrays are undefined
+    /// check takes a pass over the arrays and a wait for the GPU. If false, wrong arrays cause undefined
     /// behaviour. Arrays on the host are always checked.
     bool validates_segments = false;
     /// If true, kernels of a GPU do not check computed indices of tables: the caller guarantees that all are
@@ -38,16 +38,17 @@ struct PlanOptions {
     /// If true, the caller guarantees that columns hold no infinities and no NaN. The plan may then rely on
     /// an identity that is neutral only on finite values.
     bool assumes_finite = false;
-    /// If true, the plan does not rely on an identity that was not refuted by a search but may be refuted by
-    /// elements.
+    /// If true, the plan relies on the identity only if no element can refute it. If false, it also relies on
+    /// an identity that a search has merely failed to refute.
     bool avoids_doubt = false;
-    /// The reason, such as "'x' has NaN", not to rely on associativity if only NaN refutes it. If empty, the
-    /// plan relies on it.
+    /// The reason, such as "'x' has NaN", not to rely on associativity if only NaN refutes associativity. If
+    /// empty, the plan relies on associativity then.
     std::string with_nan = {};
     /// If true, the caller guarantees that nothing overflows in a fold. If false, the plan relies on laws
     /// that overflow may break, and warns if data of its sizes and types may overflow.
     bool assumes_no_overflow = false;
-    DeviceAllocator scratch = {};  ///< empty: the plan allocates its memory itself
+    /// Allocator of scratch memory; if empty, the plan allocates memory itself.
+    DeviceAllocator scratch = {};
 };
 
 /// A stage compiled for an operator, segments and sizes.
@@ -95,10 +96,10 @@ public:
 
     /// Throws InputError, like run(), if the segments or the number of elements do not fit the plan.
     ///
-    /// For callers that fold by other means than run(). Reads only sizes and types, so the arrays may lie
+    /// Serves callers that fold by other means than run(). Reads only sizes and types, so the arrays may lie
     /// anywhere.
     void require_sizes(const SegmentsView& segments, std::int64_t num_elements) const;
-    /// Prepares the same program for other sizes; may allocate and wait.
+    /// Prepares the plan to run the same program on arrays of other sizes. May allocate memory and wait.
     ///
     /// Nothing is chosen or compiled: the plan keeps the stage of its first sizes. A new plan might take
     /// another stage, which explain() names under "resized". Throws InputError for segments in another
@@ -114,8 +115,8 @@ public:
     /// Lets another stream run the plan. Runs on the earlier stream must have ended, or must be ordered
     /// before runs on the new stream.
     void move_to(CUstream_st* stream);
-    /// Waits for `stream`. Throws InputError if a run has read past the end of a table, or an element with a
-    /// group number that is too large.
+    /// Waits for `stream`. Throws InputError if a run has read past the end of a table, or has read a group
+    /// number that is too large.
     void require_tables_read_inside(CUstream_st* stream = nullptr);
 
     /// True if run() accepts these scalars: they refute no law on which the text relies.
@@ -127,9 +128,9 @@ public:
     [[nodiscard]] const std::string& stage() const;
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;
-    /// Explains the choice under "plan", "lookup", "why", "rule of thumb", ...; after a resize() to other
-    /// sizes also under "resized". "bytes", "expected", "nearest" and "rule of thumb" refer to the
-    /// current sizes.
+    /// Returns pairs of a heading and a text that explain the choice. Headings are "plan", "lookup", "why",
+    /// "rule of thumb", ...; after a resize() to other sizes also "resized". Texts under "bytes", "expected",
+    /// "nearest" and "rule of thumb" refer to the current sizes.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> explain() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     /// Bytes of scratch memory, including the plan's own arrays of offsets.

@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the names of the laws on which a text may rely by the verdicts `before` but not by `now`.
+/// Returns the names of the laws on which a text may rely according to `before` but not according to `now`.
 std::vector<std::string_view> lost_laws(const OperatorLaws& before, const OperatorLaws& now)
 {
     std::vector<std::string_view> lost;

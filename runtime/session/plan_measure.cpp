@@ -70,7 +70,7 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Times runs of a plan by the host's clock, with the wait for the results.
+/// Times runs of a plan by the host's clock, including the wait for the results.
 class Stopwatch {
 public:
     Stopwatch(std::function<void()> run, std::function<void()> wait)
@@ -122,7 +122,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
         if (std::ssize(names) < num_stages && one.stage->name != names.front())
             names.push_back(one.stage->name);
 
-    // Stages without enough memory, and stages that do not compile, are left out.
+    // Stages that need too much memory or do not compile are left out.
     std::vector<std::future<std::unique_ptr<State>>> made;
     for (std::size_t i = 1; i < names.size(); ++i)
         made.push_back(std::async(std::launch::async, [&, i]() -> std::unique_ptr<State> {

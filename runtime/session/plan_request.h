@@ -13,7 +13,7 @@ class Backend;
 /// A caller's requests for a plan. Tuning records and the rule of thumb decide everything else.
 struct PlanRequest {
     std::optional<std::string> stage = {};
-    std::map<std::string, int> settings = {};  ///< tunables by name
+    std::map<std::string, int> settings = {};  ///< values of tunables, by their names
     /// If true, the order of combination depends only on the data; `stage` and `settings` must then be empty.
     bool is_reproducible = false;
     Numbers numbers = Numbers::constant;

@@ -14,8 +14,9 @@
 namespace segfold {
 namespace {
 
-/// Returns 32 or 64. The type of an index array on a device decides, because kernels read the array
-/// unchanged. The number of items of ranges does not matter on a GPU, where no stage of a plan counts items.
+/// Returns the index width of a plan: 32 or 64 bits. The type of an index array on a device decides, because
+/// kernels read the array unchanged. The sum of the lengths of ranges does not matter on a GPU, because no
+/// stage of a GPU's plan counts the elements of ranges.
 int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSizes& sizes)
 {
     const int needed = index_bits_for({sizes.num_elements, sizes.num_segments});
@@ -38,8 +39,8 @@ std::string text_of_groups(const PlanSizes& plan)
                        name(plan.number_type));
 }
 
-/// Describes segments for messages. Names the index width only on a device, because arrays on the host are
-/// converted.
+/// Returns text on segments for messages. The text names the index width only on a device, because arrays on
+/// the host are converted.
 std::string text_of_segments(const PlanSizes& plan, Place place)
 {
     const auto count = count_text(plan.sizes.num_segments, "segment");
@@ -57,7 +58,7 @@ std::string text_of_segments(const PlanSizes& plan, Place place)
                        place == Place::device ? " on a device" : "");
 }
 
-/// Describes the layout and types of segments, which resize() cannot change.
+/// Returns text on the layout and the types of segments, which resize() cannot change.
 std::string text_of_way(const PlanSizes& plan, bool names_bits)
 {
     std::string text = fmt::format("segments by {}", name(plan.kind));
@@ -72,7 +73,7 @@ std::string text_of_way(const PlanSizes& plan, bool names_bits)
     return names_bits ? fmt::format("{} with {}-bit indices", text, plan.sizes.index_bits) : text;
 }
 
-/// True if a run counts the items of ranges. No stage of a GPU's plan counts them.
+/// True if a run counts the elements of ranges. No stage of a GPU's plan counts them.
 bool counts_items(const Plan::State& state, const PlanSizes& sizes)
 {
     return sizes.form == SegmentForm::ranges && !state.is_on_device;
@@ -222,7 +223,7 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
     const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
     const bool is_placed = !is_array || segments.first.place == place;
     auto given = sizes_of_plan(state.parts->options, segments, num_elements);
-    if (counts_items(state, given))  // the run counts the items after its check of the ranges
+    if (counts_items(state, given))  // the run counts the ranges' elements after its check of the ranges
         given.sizes.index_bits = state.sizes.sizes.index_bits;
     if (is_placed && given == state.sizes)
         return;

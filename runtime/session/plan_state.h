@@ -35,7 +35,7 @@ struct PlanSizes {
     SegmentForm form = SegmentForm::whole;  ///< the form in which kernels read the segments
     SegmentSizes sizes;
     int key_bytes = 0;
-    Type number_type = Type::i32;  ///< type of the groups' numbers
+    Type number_type = Type::i32;  ///< type of the group numbers
 
     bool operator==(const PlanSizes&) const = default;
 };
@@ -46,7 +46,8 @@ PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 /// Returns plan_sizes(), with the length of rows from `options`.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements);
 
-/// True if the program of a plan serves other sizes: all properties on which the text depends are equal.
+/// True if the program of a plan of sizes `plan` also serves the sizes `given`, because all properties on
+/// which the program's text depends are equal.
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given);
 
 /// The type of indices of 32 or 64 bits.
@@ -61,14 +62,14 @@ class NativePlan;
 
 struct Plan::State {
     std::shared_ptr<const PlanParts> parts;
-    std::int64_t known_longest = 0;  ///< elements of the longest segment of these sizes; see PlanOptions
+    std::int64_t known_longest = 0;  ///< length of the longest segment; 0 if unknown; see PlanOptions
     std::mutex mutex = {};           ///< locked during a run
     /// The laws and facts for which the program is chosen; the same for all sizes.
     struct Basis {
         OperatorLaws laws;
         Problem problem;
         FormulaNames facts;  ///< facts of the problem
-        bool asks_records;   ///< tuning records may choose the program
+        bool asks_records;   ///< true if tuning records may choose the program
         std::shared_ptr<PlanPrograms> programs;
     };
     std::shared_ptr<const Basis> basis;  ///< null for a back end without stages; so are the next two members
@@ -81,7 +82,7 @@ struct Plan::State {
     std::atomic<std::int64_t> num_items = 0;  ///< see Plan::num_items()
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
-    SegmentSizes native_sizes = {};           ///< the sizes to which `native` is bound
+    SegmentSizes native_sizes = {};           ///< the sizes with which bind_native() was last called
     bool is_on_device = false;
     /// Tells which scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
@@ -97,17 +98,18 @@ struct Plan::State {
 
     /// The choice of the program; null for a back end without stages.
     [[nodiscard]] const PlanChoice* choice() const { return program ? &program->choice : nullptr; }
-    /// For ranges on the host: makes indices in `of` wide enough to count all items. `counted` is the shape
-    /// of the ranges; if it is empty, each range is assumed to hold all elements.
+    /// For ranges on the host: sets the index width in `of`, so that an index can count the elements of all
+    /// ranges. `counted` is the shape of the ranges; if it is empty, each range is assumed to hold all
+    /// elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
-    /// For ranges on the host: sets their index width to the plan's. Throws InputError if indices of this
-    /// width cannot count the items.
+    /// For ranges on the host: sets the index width of `segments` to the plan's width. Throws InputError if
+    /// an index of this width cannot count the elements of all ranges.
     void require_items(Segments& segments) const;
     /// Returns the shape for which a stage is chosen.
     [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
     /// Chooses the stage that a new plan of these sizes would have.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
-    /// Returns `explanation`. After a resize() it also has the plan that the session would choose for the new
+    /// Returns `explanation`. After a resize(), adds the plan that the session would choose for the new
     /// sizes.
     [[nodiscard]] Explanation explained() const;
     /// True if data of these sizes may overflow and so break laws.
@@ -133,7 +135,7 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
 /// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
-/// Throws InputError unless is_resizable() to these sizes.
+/// Throws InputError if the plan's program does not serve these sizes; see is_resizable().
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 
 }  // namespace segfold

@@ -8,25 +8,25 @@
 
 namespace segfold {
 
-/// The segments of a fold's elements. Made by the functions below.
+/// The segments of a fold's elements, as one of the functions below describes them.
 struct SegmentsView {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     ArrayView first;              ///< offsets, lengths, begins, flags, keys or numbers of groups
-    ArrayView second;             ///< ends
+    ArrayView second;             ///< ends of ranges; empty for other layouts
     MutableArrayView found_keys;  ///< for keys: receives the key of each segment; required on a device
-    /// For flags and keys: receives the number of segments, one index; required on a device.
+    /// For flags and keys: receives the number of segments as one index; required on a device.
     MutableArrayView num_found;
-    std::optional<std::int64_t> num_groups = {};  ///< for groups: their number, if given
-    std::optional<KeyOrder> group_order = {};     ///< for groups: set if `first` has keys, not numbers
+    std::optional<std::int64_t> num_groups = {};  ///< number of groups, if the caller gives it
+    std::optional<KeyOrder> group_order = {};     ///< order of the groups' keys; empty if `first` has numbers
 
     [[nodiscard]] Place place() const { return first.place; }
 };
 
-/// One segment of all elements.
+/// Makes one segment of all elements.
 [[nodiscard]] inline SegmentsView whole() { return {}; }
 
-/// Segments of `length` elements each.
+/// Makes segments of `length` elements each.
 [[nodiscard]] inline SegmentsView uniform(std::int64_t length)
 {
     SegmentsView view;
@@ -47,27 +47,29 @@ namespace detail {
 }
 }  // namespace detail
 
-/// S + 1 non-decreasing offsets for S segments: the first is 0, the last the number of elements; i32 or i64
-/// on a device.
+/// Segments by offsets: S + 1 non-decreasing offsets describe S segments. The first offset is 0, the last
+/// offset is the number of elements. Offsets on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView offsets(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::offsets, values);
 }
 
-/// The lengths of S segments, which add up to the number of elements; i32 or i64 on a device.
+/// Segments by lengths: one length for each segment. The lengths add up to the number of elements. Lengths on
+/// a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView lengths(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::lengths, values);
 }
 
-/// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order; i32 or i64 on a
-/// device.
+/// Segments by ranges: segment s has the elements from begins[s] to ends[s] - 1. Ranges may leave gaps,
+/// overlap and come in any order. Begins and ends on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView ranges(const ArrayView& begins, const ArrayView& ends)
 {
     return detail::segments_by(LayoutKind::ranges, begins, ends);
 }
 
-/// One flag for each element, nonzero if a segment begins there; bool, i8 or u8 on a device.
+/// Segments by flags: one flag for each element, nonzero if a segment begins at this element. Flags on a
+/// device must be bool, i8 or u8.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::flags, values);
@@ -82,7 +84,8 @@ namespace detail {
     return view;
 }
 
-/// One key for each element; runs of equal neighbours are the segments. by() takes keys in any order.
+/// Segments by keys: one key for each element. A segment is a run of adjacent elements with equal keys. by()
+/// takes equal keys that are not adjacent.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::keys, values);
@@ -99,14 +102,14 @@ namespace detail {
     return view;
 }
 
-/// One group number for each element, in any order: an integer from 0 to `num_groups` - 1. An element with a
-/// negative number has no group.
+/// Segments by group numbers: one integer from 0 to `num_groups` - 1 for each element, in any order. An
+/// element with a negative number belongs to no group.
 ///
-/// Each group is a segment. Elements of a group are folded in their order in the columns. Without
-/// `num_groups` the number of groups is the largest number plus one. A fold sorts copies of the columns,
+/// Each group is a segment. Elements of a group are folded in their order in the columns. If `num_groups` is
+/// empty, the number of groups is the largest group number plus one. A fold sorts copies of the columns,
 /// unless a kernel of the back end takes unsorted columns. Plans take groups only if there is such a kernel.
-/// A plan leaves out elements whose number is too large, and Plan::require_tables_read_inside() then throws.
-/// On a device only plans take groups.
+/// A plan leaves out elements whose group number is too large, and Plan::require_tables_read_inside() then
+/// throws. On a device only plans take groups.
 [[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
                                          std::optional<std::int64_t> num_groups = std::nullopt)
 {
@@ -115,8 +118,8 @@ namespace detail {
     return view;
 }
 
-/// One key for each element, in any order. Each distinct key is a segment; its elements are folded in their
-/// order in the columns.
+/// Segments by keys in any order: one key for each element. The elements with the same key are a segment, and
+/// are folded in their order in the columns.
 ///
 /// Keys are equal if their bits are equal. A fold sorts copies of the columns, and returns the key of each
 /// segment in `order`. Folds and scans on the host take such keys; plans do not.

@@ -23,21 +23,21 @@ struct OperatorLaws;
 /// Settings of a session.
 struct SessionOptions {
     std::string backend = "auto";    ///< "cuda", "cpu", "simt", "reference", "thrust"; auto: a GPU, else cpu
-    std::optional<int> device = {};  ///< ordinal of a GPU
-    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: seed of the order of threads
+    std::optional<int> device = {};  ///< number of the GPU, from 0 on; if empty, the session chooses
+    std::optional<std::uint64_t> schedule_seed = {};  ///< for the back end simt: seed of the order of threads
     std::string kernels = {};                         ///< a folder with the caller's stages
     std::vector<Law> assume = {};                     ///< laws to rely on even if a search refutes them
     /// The name of `assume` in messages, in the syntax of this session's user. LAW stands for a law.
     std::string assume_option = "SessionOptions::assume = {Law::LAW}";
     /// The name of Session::fold() in messages.
     std::string fold_call = "Session::fold()";
-    bool asks_records = true;  ///< tuning records of this device may choose a plan
+    bool asks_records = true;  ///< true if tuning records of this device may choose a plan
 };
 
 /// Options of one fold.
 struct FoldOptions {
     PlanRequest plan = {};
-    bool check = false;  ///< compares results with the reference and Thrust: Folded::check(), agrees()
+    bool check = false;  ///< compares results with the reference and Thrust; see Folded::check(), agrees()
     /// The caller's arrays for the results, one for each result field. If empty, the session allocates and
     /// returns the results. No two arrays may share memory. An input array may receive results, because all
     /// inputs are read before any result is written.
@@ -50,7 +50,7 @@ struct FoldOptions {
 
 /// Options of one scan.
 struct ScanOptions {
-    bool exclusive = false;  ///< each element gets the results of the elements before it
+    bool exclusive = false;  ///< the results of an element do not include the element itself
     bool reverse = false;    ///< scans from the end of each segment; operands keep the order of the data
     FoldOptions fold = {};
 };
@@ -101,9 +101,9 @@ public:
     [[nodiscard]] Plan plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                             const PlanOptions& options = {});
 
-    /// Returns the laws of an operator, as `segfold check` first prints them. A session searches for
-    /// counter-examples once. A law that values of scalars may refute is searched once more for each set of
-    /// `scalars`. If `scalars` is empty, laws must hold for all values.
+    /// Returns the laws of an operator, judged by a search for counter-examples, which a session runs once
+    /// for each operator. If values of scalars may refute a law, this law is judged once more for each set of
+    /// `scalars`. If `scalars` is empty, laws must hold for all values of scalars.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {});
     /// Judges the laws by a long search, and by a proof with Z3 in at most `seconds` of processor time.
     /// Returns each law with its verdict, means and time. Later folds rely on the verdicts, in this session

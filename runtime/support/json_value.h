@@ -31,25 +31,25 @@ struct JsonOverflow {
 /// other faults.
 Json parse_json(const std::string& place, std::string_view text);
 
-/// Parses a text. Every fault is an InputError that begins with `place`: invalid JSON with its byte, a number
-/// too large for a 64-bit float with its line.
+/// Parses a text. Throws InputError for every fault. The message begins with `place`, and names the byte of
+/// invalid JSON, or the line of a number too large for a 64-bit float.
 Json read_json(const std::string& place, std::string_view text);
 
 /// A value with its place in its document, such as "b.json: document.times[0].device". The document must
-/// outlive the value. Every function except has() throws InputError that names the place, the value found and
-/// the value needed.
+/// outlive the value. If the value is not of the wanted kind, a function throws InputError that names the
+/// place, the value found and the value needed; only has() never throws.
 class JsonValue {
 public:
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
 
-    /// Throws InputError: "PLACE is VALUE; `right`".
+    /// Throws InputError with the message "PLACE is VALUE; RIGHT", in which RIGHT is `right`.
     [[noreturn]] void refuse(const std::string& right) const;
 
     /// True if this is an object that has `key`.
     [[nodiscard]] bool has(const char* key) const;
     /// Returns a member of an object.
     [[nodiscard]] JsonValue at(const char* key) const;
-    /// Returns a member of an object; none if it has no such member.
+    /// Returns a member of an object; nothing if the object has no such member.
     [[nodiscard]] std::optional<JsonValue> find(const char* key) const;
     /// Returns all members of an object with their keys.
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::vector<JsonValue> elements() const;
 
     [[nodiscard]] std::string text() const;
-    /// Returns the index of this text in `words`, which must hold at least two.
+    /// Returns the index of this text in `words`, which must hold at least two words.
     [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
     [[nodiscard]] bool truth() const;
     /// Returns an integer of 64 bits.

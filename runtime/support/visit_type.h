@@ -29,7 +29,8 @@ decltype(auto) visit_storage(Type type, Visit&& visit)
     throw InternalError("unknown type");
 }
 
-/// Calls `visit` with the elements of an integer array as a span of their type. Throws for any other array.
+/// Calls `visit` with the elements of an integer array as a span of their type. Throws InternalError for any
+/// other array.
 template <class Visit>
 void visit_integers(const Array& array, Visit&& visit)
 {

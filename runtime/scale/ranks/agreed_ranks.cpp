@@ -57,7 +57,7 @@ struct Met : std::exception {
     }
 }
 
-/// Returns the failure for an exception.
+/// Returns the failure that describes an exception to other ranks.
 Met failure_of(const std::exception& error)
 {
     Heading heading;
@@ -83,7 +83,7 @@ Met failure_of(const std::exception& error)
     return {heading, std::move(text)};
 }
 
-/// Removes the headings from the messages of all ranks. If ranks have failed, throws a failure: that of the
+/// Removes the headings from the messages of all ranks. If ranks have failed, throws the failure of the
 /// lowest rank that failed in the outermost call of together().
 void take_headings(std::vector<std::vector<std::byte>>& all)
 {

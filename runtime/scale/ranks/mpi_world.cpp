@@ -38,7 +38,7 @@ bool is_started_for_mpi()
     return false;
 }
 
-/// Returns the number of processes that the starter announces in the environment; 1 without an announcement.
+/// Returns the number of processes that the starter gives in the environment; 1 if no starter gives a number.
 std::int64_t announced_processes()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws InputError if several processes were started by other means than MPI.
+/// Throws InputError if a starter that does not serve MPI has started several processes.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {
@@ -100,7 +100,7 @@ constexpr const char* kOtherLibrary = "libmpi.so.12";  // the library's name in 
 
 Mpi open_mpi()
 {
-    // RTLD_GLOBAL, because Open MPI's plug-ins look up the library's symbols in the process.
+    // RTLD_GLOBAL is needed, because Open MPI's plug-ins look up the library's symbols in the process.
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr && kOtherLibrary != nullptr)
         library = dlopen(kOtherLibrary, RTLD_NOW | RTLD_GLOBAL);

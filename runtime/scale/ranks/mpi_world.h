@@ -1,5 +1,6 @@
 #pragma once
-// Ranks of MPI: the processes of a start by mpirun, or a caller's communicator. libmpi is opened at run time.
+// Ranks of MPI: the processes that mpirun has started together, or a caller's communicator. libmpi is opened
+// at run time.
 #include <memory>
 
 #include "runtime/scale/ranks/communicator.h"
@@ -13,8 +14,8 @@ namespace segfold {
 /// if libmpi cannot be opened or fails. Only one thread may call the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> mpi_world();
 
-/// Returns this process's rank, as its starter announces it in the environment; 0 without an announcement.
-/// Does not call MPI.
+/// Returns this process's rank, as its starter, such as mpirun, gives it in the environment; 0 if no starter
+/// gives it. Does not call MPI.
 [[nodiscard]] int announced_rank();
 
 /// Returns the ranks of the caller's MPI_Comm at address `communicator`: `mpi_communicator(&comm)`. The

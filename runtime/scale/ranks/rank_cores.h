@@ -6,8 +6,9 @@
 
 namespace segfold {
 
-/// Returns the cores of rank `place` among `count` ranks that share `cores`. Parts are equal, with at least
-/// one core each.
+/// Returns the cores of rank `place` among `count` ranks that share `cores`. The ranks' numbers of cores
+/// differ by at most one. Each rank gets at least one core, so ranks share cores if there are more ranks than
+/// cores.
 [[nodiscard]] std::vector<int> share_of_cores(const std::vector<int>& cores, int place, int count);
 
 /// Binds this process and its future threads to an equal part of the cores that it shares with other ranks of

@@ -75,7 +75,7 @@ public:
         change_.notify_all();
     }
 
-    /// The exception of the first thread that ended with an exception.
+    /// The exception of the first thread that has ended with an exception; null if there is none.
     [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
 private:
@@ -92,7 +92,8 @@ private:
     int num_given_ = 0;
     bool is_taking_ = false, has_left_ = false;
     std::exception_ptr failure_;
-    std::map<std::pair<int, int>, std::deque<std::byte>> sent_;  ///< by sender and receiver
+    /// Messages not yet received, by sender and receiver.
+    std::map<std::pair<int, int>, std::deque<std::byte>> sent_;
 };
 
 class ThreadRank : public Communicator {

@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// Calls `work` in `size` threads at the same time, one for each rank, and waits for all.
+/// Calls `work` in `size` threads at the same time, one for each rank, and waits for all threads.
 ///
 /// The caller's WorkStopper stops all ranks. Throws the exception of the first failed rank. If a rank has
 /// ended, calls of other ranks that wait for this rank throw InternalError. Communicator::abort() ends the

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Returns entries `first` .. `last` - 1 of an index array, minus `base`.
+/// Returns the entries `first` to `last` - 1 of an index array, each less `base`.
 Array shifted(const Array& indices, std::int64_t first, std::int64_t last, std::int64_t base)
 {
     const auto from = part_of(indices, first, last - first);
@@ -89,7 +89,8 @@ std::int64_t Slicer::num_ended(std::int64_t item) const
 
 std::int64_t Slicer::cut(std::int64_t slice) const
 {
-    // Two terms, so that no product overflows: the same number of items for each slice, then the remainder.
+    // The sum has two terms, so that no product overflows: the same number of items for each slice, then the
+    // remainder.
     const auto rest = num_items_ % num_slices_;
     const auto even = num_items_ / num_slices_ * slice + rest * slice / num_slices_;
     if (block_ == 0 || slice == 0 || slice >= num_slices_)
@@ -199,7 +200,7 @@ void Slicer::add_ranges(Slice& slice, std::int64_t first, std::int64_t last) con
         const auto begins = slice.inner.begins.as<Index>();
         const auto ends = slice.inner.ends.as<Index>();
         for (auto s = first; s < last; ++s) {
-            // An empty range may be outside of the slice's columns, so it moves to their begin.
+            // An empty range may lie outside of the slice's columns, so it is moved to their begin.
             const bool is_empty = segments.length(s) == 0;
             begins[static_cast<std::size_t>(s - first)] =
                 static_cast<Index>(is_empty ? 0 : segments.begin(s) - lowest);

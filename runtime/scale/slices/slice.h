@@ -29,22 +29,22 @@ struct Slice {
     std::int64_t first_inner = 0;    ///< number of the first inner segment in the whole input
     /// Segments that begin and end in the slice. Their element 0 is element `inner_begin` of the columns.
     Segments inner;
-    std::int64_t inner_begin = 0;    ///< index in the columns of the inner segments' element 0
+    std::int64_t inner_begin = 0;    ///< the element of the columns that is element 0 of the inner segments
     std::optional<SlicePiece> head;  ///< the end of a segment that began in an earlier slice
     std::optional<SlicePiece> tail;  ///< the part of a segment that continues in the next slice
 };
 
-/// Returns `count` elements of an array from `begin` on, borrowed.
+/// Returns an array that borrows `count` elements of `array` from element `begin` on.
 [[nodiscard]] Array part_of(const Array& array, std::int64_t begin, std::int64_t count);
 
-/// Returns segments `first` .. `last` - 1 of contiguous segments. Elements count from the begin of segment
-/// `first`. Arrays that need no change are borrowed.
+/// Returns the segments `first` to `last` - 1 of contiguous segments. Elements count from the begin of
+/// segment `first`. Arrays that need no change are borrowed.
 [[nodiscard]] Segments segments_inside(const Segments& segments, std::int64_t first, std::int64_t last);
 
 /// Cuts a workload into slices of equal numbers of items.
 ///
-/// Items are the elements of segment 0, then of segment 1, and so on. Only with ranges, items differ from the
-/// elements of the input. Slices borrow from the workload, which must outlive them.
+/// Items are the elements of segment 0, then of segment 1, and so on. They differ from the elements of the
+/// input only if segments are given by ranges. Slices borrow from the workload, which must outlive them.
 class Slicer {
 public:
     /// If `block` is not 0, each cut is a multiple of `block` elements after the begin of the segment that it
@@ -56,7 +56,7 @@ public:
     [[nodiscard]] std::int64_t cut(std::int64_t slice) const;
     /// Throws std::bad_alloc if there is no memory for the slice's offsets.
     [[nodiscard]] Slice slice(std::int64_t which) const;
-    /// The segments that end in a slice: `first` .. `last` - 1.
+    /// The segments that end in a slice: from `first` to `last` - 1.
     struct Ended {
         std::int64_t first = 0, last = 0;
     };
@@ -75,7 +75,8 @@ private:
     std::int64_t num_slices_;
     std::int64_t block_;
     std::int64_t num_items_;
-    std::vector<std::int64_t> item_offsets_;  ///< for ranges: first item of each segment, then their end
+    /// For ranges: the first item of each segment, then the number of items.
+    std::vector<std::int64_t> item_offsets_;
 };
 
 }  // namespace segfold

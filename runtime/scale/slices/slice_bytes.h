@@ -9,14 +9,14 @@
 
 namespace segfold {
 
-/// Number of slices in memory without a SliceEngine: one is read, one is folded.
+/// Number of slices in memory if there is no SliceEngine: one slice is read while another slice is folded.
 constexpr std::size_t kHostRooms = 2;
 
-/// Bytes of an element and of a segment, in the memory of all slices together.
+/// Bytes that an element and a segment take, for all slices that are in memory together.
 struct SliceBytes {
     double element = 0;      ///< bytes of an element: columns, flags and keys
     double segment = 0;      ///< bytes of a segment: its end and its results
-    double segments = 0;     ///< segments per element, on average or at most
+    double segments = 0;     ///< number of segments per element, on average or at most
     double copied = 0;       ///< bytes of an element's columns in one slice
     std::int64_t index = 0;  ///< bytes of a segment in the device's arrays of segments
 
@@ -38,8 +38,8 @@ struct SliceBytes {
                                              double usable, bool has_engine,
                                              std::optional<std::int64_t> num_segments);
 
-/// Throws InputError: `share` times `memory_bytes` does not suffice for `least` elements of `bytes` bytes
-/// each.
+/// Throws InputError, because `share` times `memory_bytes` does not suffice for `least` elements of `bytes`
+/// bytes each.
 [[noreturn]] void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::int64_t least);
 
 }  // namespace segfold

@@ -30,7 +30,7 @@ public:
         [[nodiscard]] virtual std::byte* address() const = 0;
         [[nodiscard]] virtual std::size_t bytes() const = 0;
     };
-    /// A point in a lane.
+    /// A point in the work of a lane, which the device reaches after all work that was queued before.
     class Mark {
     public:
         virtual ~Mark() = default;
@@ -52,19 +52,19 @@ public:
     virtual ~SliceEngine() = default;
 
     [[nodiscard]] virtual std::unique_ptr<Memory> device_memory(std::size_t bytes) = 0;
-    /// Page-locked memory, or pageable memory if the system has no more page-locked memory.
+    /// Allocates page-locked memory, or pageable memory if the system has no more page-locked memory.
     [[nodiscard]] virtual std::unique_ptr<Memory> host_memory(std::size_t bytes) = 0;
     /// True if these bytes of the host are page-locked, so the device copies them without the CPU.
     [[nodiscard]] virtual bool is_page_locked(std::span<const std::byte> host) const = 0;
 
     [[nodiscard]] virtual std::unique_ptr<Mark> new_mark() = 0;
     virtual void record(Mark& mark, Lane lane) = 0;
-    /// Work queued in `lane` from now on waits until `mark` is reached.
+    /// Makes work that is queued in `lane` from now on wait until `mark` is reached.
     virtual void order_after(Lane lane, const Mark& mark) = 0;
-    /// Waits until `mark` is reached. Returns at once if it was never recorded. Throws DeviceError if work
-    /// has failed.
+    /// Waits until `mark` is reached. Returns at once if `mark` was never recorded. Throws DeviceError if
+    /// work has failed.
     virtual void wait(const Mark& mark) = 0;
-    /// Returns the seconds from mark `from` to the later mark `to`, both reached.
+    /// Returns the seconds from mark `from` to the later mark `to`. The device must have reached both marks.
     [[nodiscard]] virtual double seconds(const Mark& from, const Mark& to) = 0;
 
     virtual void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) = 0;
@@ -77,7 +77,8 @@ public:
     virtual void launch(const Launch& launch) = 0;
 };
 
-/// Returns an engine for a back end's GPU; null if it uses none. The back end must outlive the engine.
+/// Returns an engine for a back end's GPU; null if the back end uses no GPU. The back end must outlive the
+/// engine.
 [[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(Backend& backend);
 
 }  // namespace segfold

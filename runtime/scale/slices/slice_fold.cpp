@@ -38,7 +38,7 @@ void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_
     }
 }
 
-/// Returns the operator's arrays: `count` elements of each column from `begin` on, and whole tables.
+/// Returns the operator's arrays: of each column the `count` elements from `begin` on, and whole tables.
 std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
 {
     std::vector<Array> arrays;
@@ -77,7 +77,7 @@ Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<st
     return segments;
 }
 
-/// Returns `op`, or for SliceScope::ends an operator of its states alone, without results and outputs.
+/// Returns `op`; for SliceScope::ends, returns a copy of `op` that keeps neither results nor outputs.
 Operator joined_operator(Operator op, SliceScope scope)
 {
     if (scope == SliceScope::ends) {

@@ -32,7 +32,7 @@ struct SliceProblem {
     /// Chooses the plan for slices of a shape. Equal arguments must give equal plans.
     using Choose = std::function<PlanChoice(const Problem& problem, const Shape& shape)>;
 
-    Operator op;  ///< passed check()
+    Operator op;  ///< an operator that has passed check()
     OperatorLaws laws;
     JoinOrder order = JoinOrder::as_cut;
     /// Names of the tables whose reads kernels must check.
@@ -41,15 +41,15 @@ struct SliceProblem {
     Choose choose = {};  ///< not called for a back end without stages
 };
 
-/// The outcome of a slice's fold.
+/// The results that a fold of a slice computes.
 enum class SliceScope : std::uint8_t {
-    everything,  ///< results of segments, states at the slice's ends, running results
-    ends,        ///< only the states
+    everything,  ///< results of segments, the states of segments that the slice's ends cut, running results
+    ends,        ///< only the states of segments that the slice's ends cut
 };
 
 /// Running results of consecutive elements.
 struct ElementResults {
-    /// Consecutive elements with results, by their indices in `results`.
+    /// Consecutive elements with results. `begin` and `end` are indices in the arrays of `results`.
     struct Span {
         std::int64_t begin = 0, end = 0;
     };
@@ -63,8 +63,8 @@ struct ElementResults {
 /// input.
 void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t first_element = 0);
 
-/// Joins running results into one array for each of `outputs`. Together they cover `num_elements` elements
-/// from `first_element` on.
+/// Joins running results into one array for each of `outputs`. The parts must cover the `num_elements`
+/// elements from `first_element` on.
 [[nodiscard]] Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
                              std::int64_t first_element, std::int64_t num_elements);
 
@@ -84,7 +84,7 @@ struct PreparedSlice {
     /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has its own run.
     /// With JoinOrder::blocks each piece is a segment of the last run, at most one block long.
     std::vector<SlicePiece> pieces = {};
-    /// The run of the piece whose scan continues from another slice, if there is one.
+    /// Index of the run of the piece whose scan continues from another slice; empty if no scan continues.
     std::optional<std::size_t> carried = {};
 };
 
@@ -94,18 +94,21 @@ public:
     /// `problem` must outlive this object.
     SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope = SliceScope::everything);
 
-    /// Chooses the plans of all slices in advance: if `has_inner`, the plan of inner segments of this form
-    /// and index width; if `has_pieces`, the plan of pieces. Returns none for a back end without stages.
+    /// Chooses the plans of all slices in advance: the plan of inner segments of this form and index width if
+    /// `has_inner` is true, and the plan of pieces if `has_pieces` is true. Returns none for a back end
+    /// without stages.
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
     /// Divides a slice into runs and chooses their plans, without reading elements. Throws the error of
-    /// SliceProblem::choose if no plan fits, which ends the whole fold.
+    /// SliceProblem::choose if no plan fits.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// Sets the state from which the scan of the slice continues. It covers the elements of the cut segment
-    /// that are scanned before the slice; null if there are none. Without this call the scan begins anew.
+    /// Sets the state from which the scan of the slice continues. `state` is the state of the cut segment's
+    /// elements that are scanned before the slice; null if there are no such elements. Without this call the
+    /// scan begins anew.
     void carry(PreparedSlice& prepared, const Partial::Value* state) const;
-    /// Makes the slice's partial from the results of its runs, which the partial may borrow. Appends running
-    /// results to `running`, in ascending order of elements unless segments are given by ranges.
+    /// Makes the slice's partial from `given`, the results of its runs. The partial may borrow these results.
+    /// Appends running results to `running`, in ascending order of elements unless segments are given by
+    /// ranges.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given,
                                    std::vector<ElementResults>* running = nullptr);
     /// Runs a slice and returns its partial. Throws the device's errors, which count elements from the
@@ -117,7 +120,8 @@ public:
         return fold(prepare(slice), times);
     }
 
-    /// Returns the plan of the inner segments, else the plan of pieces; null if no plan was chosen.
+    /// Returns the plan of the inner segments; if there is none, the plan of pieces. Null if no plan was
+    /// chosen.
     [[nodiscard]] const PlanChoice* plan() const;
     [[nodiscard]] const std::shared_ptr<const Joining>& joining() const { return joining_; }
 
@@ -138,7 +142,8 @@ private:
     SliceScope scope_;
     PartOperator inner_, piece_;
     std::shared_ptr<const Joining> joining_;
-    std::map<std::string, PlanChoice> plans_;  ///< by key; keys with "inner" come before keys with "piece"
+    /// Plans by key; keys with "inner" come before keys with "piece".
+    std::map<std::string, PlanChoice> plans_;
 };
 
 }  // namespace segfold

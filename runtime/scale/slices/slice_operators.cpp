@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the expression that replaces a node; nothing to keep the node.
+/// A function that returns the expression that replaces a node, or nothing if the node stays.
 using Replace = std::function<std::optional<Expression>(const ExpressionNode& node)>;
 
 Expression with_others(const Expression& expression, const Replace& replace)
@@ -49,7 +49,7 @@ Replace by_name(const std::map<std::string, Expression>& others)
     };
 }
 
-/// Adds a table and returns its name.
+/// Adds a table to a part's operator and returns the table's name.
 std::string add_table(PartOperator& part, const std::string& wish, Type type, BaseTable base)
 {
     auto name = unused_name(part.op, wish);
@@ -120,8 +120,8 @@ bool reads_state(const Block& block, Operand operand)
            std::ranges::any_of(block.assignments, [&](const Assignment& set) { return reads(set.value); });
 }
 
-/// Makes scan read states that include the elements scanned before the piece. Tables hold the state of these
-/// elements.
+/// Changes the part's `scan` to read states that include the elements scanned before the piece. Added tables
+/// hold the state of these elements.
 ///
 /// The fold's own states cover only the piece, so that its total can be joined like any other total.
 void carry_state(PartOperator& part)
@@ -139,7 +139,7 @@ void carry_state(PartOperator& part)
         carry.emplace(field.name, entry(fmt::format("carry{}", carry.size()), field.type, BaseTable::carry));
 
     std::map<std::pair<Operand, std::string>, Expression> states;
-    std::size_t num_lets = 0;  // inserted before the author's lets, which read them
+    std::size_t num_lets = 0;  // lets added so far; they stand before the author's lets, which read them
     const auto add_let = [&](const char* wish, const Expression& value) {
         const auto name = unused_name(op, fmt::format("{}{}", wish, num_lets));
         block.lets.insert(block.lets.begin() + static_cast<std::ptrdiff_t>(num_lets++), {name, value, {}});
@@ -181,7 +181,7 @@ void carry_state(PartOperator& part)
         set.value = with_others(set.value, by_carried);
 }
 
-/// Adds the tables of pieces' places.
+/// Adds tables with the places of pieces, and makes the operator read them.
 void add_piece_places(PartOperator& part)
 {
     std::map<std::string, Expression> places;
@@ -266,7 +266,8 @@ PartOperator inner_operator(const Operator& given)
     part.misnumbers_empties =
         op.allows_empty() && (op.empty ? uses_name(*op.empty, "segment") : finish_numbers);
     if (finish_numbers) {
-        // The identity has no segment number, so empty segments need a result of their own.
+        // The identity has no segment number, so the operator needs an expression for the results of empty
+        // segments.
         if (!part.op.empty && op.has_identity())
             part.op.empty = without_identity(op).empty;
         carry_segment(part);
@@ -295,7 +296,7 @@ PartOperator scan_piece_operator(const Operator& op)
     PartOperator part{state_operator(op)};
     auto& piece = part.op;
     piece.scan = op.scan;
-    for (const auto& output : op.outputs) {  // a state field, now a result, may have the same name
+    for (const auto& output : op.outputs) {  // the piece's results are state fields, which may have this name
         const auto name = unused_name(piece, fmt::format("scanned{}", piece.outputs.size()));
         piece.outputs.push_back({name, output.type, {}});
         std::ranges::find(piece.scan->block.assignments, output.name, &Assignment::field)->field = name;

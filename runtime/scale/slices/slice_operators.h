@@ -1,5 +1,5 @@
 #pragma once
-// Makes operators that fold a part of an operator's elements and know the part's place in the input.
+// Makes operators that fold a part of the elements and know the part's place in the whole input.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,21 +15,21 @@ namespace segfold {
 /// Returns the reason why a stream, which reads slices from the first to the last, cannot fold an operator;
 /// empty if it can.
 [[nodiscard]] std::string reason_against_streams(const Operator& op);
-/// Throws InputError with reason_against_slices(), unless it is empty.
+/// Throws InputError if an operator cannot be folded in slices; see reason_against_slices().
 void require_slices(const Operator& op);
-/// Throws InputError with reason_against_streams(), unless it is empty.
+/// Throws InputError if a stream cannot fold an operator; see reason_against_streams().
 void require_streams(const Operator& op);
 
-/// Throws InputError with the counter-example if associativity is refuted. `what_divides` comes before
-/// "segments" in the message, for example "slices cut".
+/// Throws InputError with the counter-example if the operator's associativity is refuted. `what_divides`
+/// comes before "segments" in the message, for example "slices cut".
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides);
 
-/// Returns the same operator with its state as result.
+/// Returns a copy of an operator whose result fields are the fields of its state.
 [[nodiscard]] Operator state_operator(const Operator& op);
 
 /// A table that the operator adds for a part: the part's place, or a carried state.
 enum class BaseTable : std::uint8_t {
-    index,  ///< one entry: index of the part's first element in the whole input
+    index,  ///< One entry: index of the part's first element in the whole input.
     /// For inner segments, one entry: the number of the first segment. For pieces, one entry each: the number
     /// of the piece's segment.
     segment,
@@ -41,8 +41,8 @@ enum class BaseTable : std::uint8_t {
     carry,
 };
 
-/// An operator on a part of the elements. Its parameters are those of the original operator, then the tables
-/// `bases`: of i64, except BaseTable::carry.
+/// An operator on a part of the elements. Its parameters are the parameters of the original operator, then
+/// the tables `bases`. Tables have the type i64, except BaseTable::carry.
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the added tables, in order
@@ -57,15 +57,15 @@ struct PartOperator {
 /// If `finish` uses `segment`, one more field of the state has this number, because `finish` reads no table.
 [[nodiscard]] PartOperator inner_operator(const Operator& op);
 
-/// Returns an operator that folds each piece of a segment to a state. Its segment p is piece p. `index`,
-/// `segment` and `position` still count in the whole input. Outputs are left out.
+/// Returns an operator that folds each piece of a segment to a state. Segment p of the operator's workload is
+/// piece p. `index`, `segment` and `position` still count in the whole input. Outputs are left out.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
 /// Returns an operator that folds one piece like piece_operator(). Its scan continues from the state of the
 /// elements of the segment that were scanned before the piece. Outputs have new names.
 [[nodiscard]] PartOperator scan_piece_operator(const Operator& op);
 
-/// True if the part's operator is the original operator.
+/// True if the part's operator needs no added table, and so is the original operator.
 [[nodiscard]] bool counts_alike(const PartOperator& part);
 
 }  // namespace segfold

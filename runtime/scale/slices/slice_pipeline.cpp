@@ -15,8 +15,9 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kSmallArrays = 16;                    // bound on one-entry arrays in a slice
-constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // least bytes for a thread of its own
+constexpr std::size_t kSmallArrays = 16;  // bound on one-entry arrays in a slice
+// Least number of bytes for which a further thread is started.
+constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -131,8 +132,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     auto& own = rooms_[room];
     if (is_reading(room))
         throw InternalError("a slice is started before its columns are read");
-    // For each run, arrays on the host: the tables that the run's operator adds, then the arrays of its
-    // segments.
+    // The arrays of each run on the host: the tables that the run's operator adds, then the arrays of the
+    // run's segments.
     std::vector<std::vector<Array>> arrays;
     const auto* const index_room = own.given.host->address();
     std::size_t index_bytes = 0, given_bytes = 0, made_bytes = 0;

@@ -14,8 +14,9 @@ namespace segfold {
 struct PipelineSizes {
     std::vector<bool> is_copied = {};  ///< for each parameter: true for a column in host memory
     std::int64_t slice_elements = 0;
-    std::int64_t slice_segments = 0;    ///< expected number; a slice with more allocates more memory
-    std::int64_t bytes_of_segment = 0;  ///< bytes of a segment in arrays of segments
+    /// Expected number of segments of a slice; a slice with more segments allocates more memory.
+    std::int64_t slice_segments = 0;
+    std::int64_t bytes_of_segment = 0;  ///< bytes that a segment takes in the device's arrays of segments
     std::int64_t reading_bytes = 0;     ///< bytes of the buffers into which sources are read
 };
 
@@ -56,11 +57,11 @@ public:
     /// Queues the runs of a slice, and the copies of their results. The columns must have been read.
     void start(std::size_t room, const PreparedSlice& prepared);
 
-    /// Waits for the results of the room's slice. They are valid until the room is opened again. Throws
-    /// InputError for a read outside of a checked table.
+    /// Waits for the results of the room's slice, and returns them. They are valid until the room is opened
+    /// again. Throws InputError for a read outside of a checked table.
     [[nodiscard]] std::vector<Results> results(std::size_t room, const PreparedSlice& prepared);
 
-    /// Seconds of the room's last slice.
+    /// Seconds that the room's last slice took.
     struct Times {
         double copying = 0, folding = 0;
         std::optional<double> compiling;
@@ -72,7 +73,7 @@ private:
     struct Twin {
         std::unique_ptr<SliceEngine::Memory> host, device;
     };
-    /// Offsets of a run's results in a room's memory.
+    /// Offsets, in a room's memory for results, of the results of a run.
     struct RunPlace {
         std::size_t outside = 0;
         std::vector<std::size_t> fields = {};

@@ -34,7 +34,7 @@ PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Ca
     return choice;
 }
 
-/// The state from which a slice's scan continues; nothing if the scan begins anew.
+/// The state from which a slice's scan continues; empty if the scan begins anew.
 using Carried = std::optional<std::vector<Partial::Value>>;
 
 /// The work that the devices of one fold share.
@@ -85,8 +85,8 @@ public:
         all.require_whole();
     }
 
-    /// Returns for each slice the state of the elements that are scanned before the slice. Joins the partials
-    /// in the scan's order.
+    /// Joins the partials in the scan's order. Returns for each slice the state of the elements that are
+    /// scanned before the slice.
     std::vector<Carried> carried_on(bool is_reverse)
     {
         const auto num_fields = joining_->bytecode.state.size();
@@ -169,7 +169,7 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
 
 namespace {
 
-/// Returns the number of slices, at most the number of items: further slices would be empty.
+/// Returns `num_slices`, but at most the number of items, because further slices would be empty.
 std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
 {
     if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
@@ -177,7 +177,7 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
     return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
 }
 
-/// Throws InputError for a requested stage that cannot fold pieces. Called if cuts divide all segments.
+/// Throws InputError, because the requested stage cannot fold pieces and cuts divide all segments.
 [[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
 {
     try {
@@ -214,7 +214,8 @@ SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaw
                 if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of)) {
                     if (of.op.scan || !scans)
                         refuse_pieces(stage, of, catalogue);
-                    request.stage.reset();  // the stage is for the scan; this pass folds the states before it
+                    // The requested stage is for the scan; this pass computes the states before the scan.
+                    request.stage.reset();
                     request.settings.clear();
                 }
         } else if (of.form == SegmentForm::whole && request.stage) {
@@ -263,7 +264,7 @@ FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, 
         work.done.times.add(times);
         return std::move(work.done);
     } catch (const InputError&) {
-        check_tables(workload);  // throws the error, which counts elements in the whole input
+        check_tables(workload);  // throws the error with the element's place in the whole input
         throw;
     }
 }

@@ -12,11 +12,12 @@
 
 namespace segfold {
 
-/// Folds a workload slice by slice. Devices run at the same time; each takes the next slice when it is free.
+/// Folds a workload slice by slice. Devices work at the same time; a free device takes the next slice.
 ///
 /// Operands are always combined in the order of the elements, so the results equal those of a fold in one
-/// piece up to rounding. If combine() rounds, the last bits depend on the cuts. With a reproducible plan they
-/// depend only on the data, not on the number of slices or devices. `problem.typical` need not be filled.
+/// piece up to rounding. If combine() rounds, the last bits depend on the cuts. With a reproducible plan the
+/// last bits depend only on the data, not on the number of slices or devices. `problem.typical` need not be
+/// filled.
 ///
 /// Running results take two passes. The first folds the pieces of segments that cuts divide. In the second,
 /// each slice continues from the states of earlier slices. Throws InputError for rows of features and for
@@ -30,12 +31,12 @@ namespace segfold {
 [[nodiscard]] SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
                                          const FoldWishes& wishes, bool has_pieces_alone);
 
-/// The stage of reproducible plans. In a fixed configuration, its order of combination within a segment
-/// depends only on the segment's length.
+/// The stage of reproducible plans. In a fixed configuration, the stage's order of combination within a
+/// segment depends only on the segment's length.
 inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
 
-/// Makes the bits depend only on the data: parts are joined in blocks of kJoinBlock elements, and all plans
-/// have kReproducibleStage. The catalogue must outlive the problem.
+/// Changes a problem so that the bits of results depend only on the data: parts are joined in blocks of
+/// kJoinBlock elements, and all plans have kReproducibleStage. The catalogue must outlive the problem.
 void make_reproducible(SliceProblem& problem, const Catalogue& catalogue);
 
 /// Returns the session's back end as a device.

@@ -18,7 +18,8 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
-/// Size of buffers for generators. Large, because a generator may fill a buffer with many threads.
+/// Size of a buffer for a generator. Buffers are large, because a generator may fill a buffer with many
+/// threads.
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
 /// The most bytes of one copy from page-locked memory. Longer copies are divided, so that other copies can
 /// run in between.
@@ -31,7 +32,7 @@ std::size_t pages(std::size_t bytes, std::size_t most)
 
 }  // namespace
 
-/// A copy whose source threads read. The copier's mutex guards the fields that change.
+/// A copy to the device, while threads read its source. The copier's mutex guards the fields that change.
 class SourceCopier::UnderWay {
 public:
     ArraySource* source = nullptr;
@@ -185,7 +186,7 @@ std::optional<SourceCopier::Piece> SourceCopier::claim()
     return std::nullopt;
 }
 
-/// Opens the next part when the device has copied the earlier contents of its buffer.
+/// Waits until the device has copied the earlier contents of the next part's buffer, then opens the part.
 void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
 {
     auto& buffer = shared_.front();

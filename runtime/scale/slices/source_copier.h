@@ -20,12 +20,13 @@ namespace segfold {
 ///
 /// The device copies page-locked memory by itself. Other memory and files are read in pieces into a ring of
 /// page-locked buffers. Threads on most of the cores read, because one core reads the page cache at a
-/// fraction of a link's rate. When all its pieces are read, a buffer is copied in one call, because the
-/// driver serves one thread at a time. It is filled again when the device has copied it. When no piece of a
-/// copy is left, threads continue with the next copy. A generator is read in order, on the caller's thread.
+/// fraction of a link's rate. When all pieces of a buffer are read, the buffer is copied in one call, because
+/// the driver serves one thread at a time. When the device has copied the buffer, threads fill it again. When
+/// no piece of a copy is left, threads continue with the next copy. A generator is read in order, on the
+/// caller's thread.
 class SourceCopier {
 public:
-    /// The buffers together have at most `memory_bytes` bytes.
+    /// Makes a copier whose buffers together have at most `memory_bytes` bytes.
     SourceCopier(SliceEngine& engine, std::int64_t memory_bytes);
     ~SourceCopier();
     SourceCopier(const SourceCopier&) = delete;
@@ -35,11 +36,12 @@ public:
     /// does this and takes longer.
     void ready_for(const std::vector<ArraySource*>& sources);
 
-    /// A copy whose source threads still read.
+    /// A copy to the device, while threads still read its source.
     class UnderWay;
     struct Started {
-        std::int64_t count = 0;               ///< number of elements that the source had
-        std::shared_ptr<UnderWay> rest = {};  ///< null if all copies are queued
+        std::int64_t count = 0;  ///< number of elements that the source had
+        /// The part of the copy that is not queued yet; null if all is queued.
+        std::shared_ptr<UnderWay> rest = {};
     };
     /// Begins to copy `count` elements from `begin` on to `device`. Rethrows errors of the source that occur
     /// on this thread. Only one thread at a time may call this.
@@ -53,7 +55,8 @@ public:
 private:
     struct Buffer {
         std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< reached when the buffer may be filled again
+        /// Reached when the device has copied the buffer, which may then be filled again.
+        std::unique_ptr<SliceEngine::Mark> taken;
         bool is_filling = false;
     };
     /// Page-locked buffers that are filled in turn.
@@ -88,7 +91,7 @@ private:
     SliceEngine& engine_;
     std::size_t memory_bytes_;
     std::size_t piece_bytes_ = 0;
-    Ring ordered_;  ///< for sources that are read in order, on the caller's thread
+    Ring ordered_;  ///< buffers for sources that are read in order, on the caller's thread
 
     std::mutex mutex_;  ///< guards the members below
     std::condition_variable changed_, finished_;

@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// Returns text for a message: counter-examples to the refuted laws that the stage needs.
+/// Returns the part of an error message with counter-examples to the refuted laws that the stage needs.
 std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
 {
     std::string text;
@@ -71,8 +71,8 @@ bool suits(const Emitted& emitted, const ScratchRoom& room)
            (emitted.form == *room.lying && (*room.lying != SegmentForm::ranges || !emitted.counts_items));
 }
 
-/// Returns `first` if it suits() the segments on the device, else a plan of the catalogue's last stage that
-/// does; see choose_plan().
+/// Returns `first` if it suits() the segments on the device. If not, returns a plan of the last stage in the
+/// catalogue whose plan suits them; see choose_plan().
 PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
@@ -105,7 +105,8 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
     const auto bytes_of = [&](const Emitted& emitted) {
         return scratch_bytes_of(emitted, room.sizes, room.num_multiprocessors);
     };
-    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // plans with less are not checked
+    // Plans that need less scratch memory are not checked.
+    constexpr std::int64_t kLittle = std::int64_t{16} << 20;
     const auto needed = bytes_of(first.emitted);
     if (needed <= kLittle || !room.free_bytes)
         return first;

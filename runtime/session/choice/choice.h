@@ -19,11 +19,11 @@
 namespace segfold {
 
 /// Makes a problem that relies only on `laws`. If `laws` do not allow the operator's identity, the problem's
-/// operator has none.
+/// operator has no identity.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
-/// Makes the problem of a workload. Kernels check reads of a table unless the data prove that all are in
-/// bounds.
+/// Makes the problem of a workload. Kernels check the reads of a table, except if the data prove that all
+/// reads are in bounds.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
@@ -37,11 +37,11 @@ struct PlanChoice {
     /// and the free bytes. Else empty.
     std::string passed_over = {};
 
-    /// "warp_stream block_threads=256 items_per_thread=32"
+    /// The stage and its configuration, such as "warp_stream block_threads=256 items_per_thread=32".
     [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
-    /// The source of the choice: "asked for", "tuning record", "next best: ..."; "rule of thumb" for a stage
-    /// with a `suits` line, else "measured rows".
+    /// Names the source of the choice: "asked for", "tuning record", "next best: ...", "rule of thumb" for a
+    /// stage with a `suits` line, "measured rows" for any other stage.
     [[nodiscard]] std::string chosen_by() const
     {
         return is_asked               ? "asked for"
@@ -55,7 +55,8 @@ struct PlanChoice {
 /// Restrictions of plans on a GPU: free memory for scratch, and the form of segments on the device.
 struct ScratchRoom {
     /// Returns the free bytes of the device; negative if the arrays alone do not fit. Called only if a plan
-    /// needs more than 16 MiB of scratch memory. Empty: unknown, and every plan is assumed to fit.
+    /// needs more than 16 MiB of scratch memory. If empty, the free memory is unknown, and every plan is
+    /// assumed to fit.
     std::function<std::int64_t()> free_bytes;
     SegmentSizes sizes;
     int num_multiprocessors = 1;
@@ -80,8 +81,8 @@ PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, c
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// Returns the requested plan. For an open request, returns the plan `tuned`, if given, else the plan of the
-/// rule of thumb.
+/// Returns the requested plan. For an open request, returns the plan `tuned` if it is not null, and the plan
+/// of the rule of thumb if it is null.
 ///
 /// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank whose
 /// memory fits. If the plan cannot read segments in their form on the device, an open request gets a stage
@@ -103,12 +104,12 @@ std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, con
 /// The sources of a choice, shared by the folds and the plans of a session.
 struct Chooser {
     std::shared_ptr<const Catalogue> catalogue;
-    std::shared_ptr<const RecordStore> records = nullptr;  ///< null: no records are used
+    std::shared_ptr<const RecordStore> records = nullptr;  ///< null if no records are used
     std::string without_records = {};                      ///< the reason why `records` is null
     std::optional<DeviceIdentity> device = {};             ///< the device whose records are used
     std::shared_ptr<EmittedTexts> texts = {};              ///< cache of emitted texts; may be null
 
-    /// Looks up the plan for a problem in the records.
+    /// Looks up the fastest plan for a problem in the records.
     [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
     /// True if the records may choose the plan of a problem.
     [[nodiscard]] bool asks_records_of(const Problem& problem) const
@@ -125,7 +126,7 @@ struct Wanted {
     const OperatorLaws& laws;
     const PlanRequest& request;
     const Traffic& traffic;
-    const ScratchRoom* room = nullptr;  ///< null on the host
+    const ScratchRoom* room = nullptr;  ///< restrictions of plans on a GPU; null on the host
 };
 
 /// A choice with its reasons.

@@ -15,7 +15,8 @@ namespace segfold {
 /// Several threads may call get(). Stages and catalogues must outlive this object.
 class EmittedTexts {
 public:
-    /// Returns the result of emit() for the same arguments, and throws its errors.
+    /// Returns the result of emit() for these arguments, from the cache if possible. Throws the errors of
+    /// emit().
     [[nodiscard]] Emitted get(const Problem& problem, const Stage& stage, const Configuration& configuration,
                               const Catalogue& catalogue, Numbers numbers);
 

@@ -29,7 +29,8 @@ struct Explanation {
     std::int64_t scratch_bytes = 0;     ///< scratch memory on the GPU; 0 on the host
     std::string without_identity = {};  ///< why the plan does not use the identity; empty if it does
     bool on_host = false;               ///< true if the host folds; scratch memory is then not counted
-    /// The sizes for which the stage was chosen, if the plan was resized afterwards.
+    /// After a resize: the present sizes, the sizes for which the stage was chosen, and the plan that would
+    /// be chosen now. Empty if the plan has its first sizes.
     std::string resized = {};
 };
 
@@ -37,7 +38,7 @@ struct Explanation {
 std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors);
 std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
-/// Returns rows of a table: "plan", "why", "record", "considered", ... with texts.
+/// Returns pairs of a heading and a text. Headings are "plan", "why", "record", "considered", ...
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation);
 
 }  // namespace segfold

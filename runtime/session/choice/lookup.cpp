@@ -15,14 +15,14 @@
 namespace segfold {
 namespace {
 
-// Rows of shapes at a larger distance() do not count; in doublings.
+// The largest distance() of shapes whose rows count, in doublings.
 constexpr double kFarthest = 1.5;
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
 // The assumed time of a plan that was not measured at a shape, relative to the best time at this shape.
 constexpr double kUnmeasured = 2;
-// The least gain in time that counts: of a plan measured at near shapes over the rule of thumb, and of a row
-// of an earlier stage text over all present rows.
+// The least relative gain in time that counts. It decides whether a plan measured at near shapes replaces the
+// rule of thumb's plan, and whether a row of an earlier stage text beats all present rows.
 constexpr double kLeastGainOfRecord = 0.03;
 
 double mean_length(const Shape& shape)
@@ -67,14 +67,14 @@ const TuningRecord* winner(const Measured& measured)
         if (best == nullptr || rank > best_rank ||
             (rank == best_rank &&
              (rank == TuningPhase::ranked ? row->measurement.milliseconds < best->measurement.milliseconds
-                                          : row > best)))  // rows are in the order of writing
+                                          : row > best)))  // a later address is a later row
             best = row;
     }
     return best;
 }
 
-/// Compares the deciding row with other rows of its shape, as text. Other rows may be faster, because a
-/// search keeps its plan if a rival's lead may be chance.
+/// Returns text that compares the deciding row with the other rows of its shape. Other rows may be faster,
+/// because a search keeps its plan if a rival's lead may be chance.
 std::string rank_text(const Measured& measured, const TuningRecord& row)
 {
     const auto faster = std::ranges::count_if(measured.rows, [&](const auto& other) {
@@ -87,8 +87,8 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
                        plans, faster, faster == 1 ? "is not" : "none is");
 }
 
-/// The correct rows of a problem's class, either all of GPUs or all of hosts. Rows of GPUs say nothing about
-/// hosts, nor the reverse.
+/// Selects the rows with correct results of a problem's class. All are of GPUs or all are of hosts, because
+/// measurements on GPUs say nothing about hosts, nor the reverse.
 class RowsOfClass {
 public:
     RowsOfClass(const DeviceIdentity& device, const Problem& problem)
@@ -196,7 +196,8 @@ private:
     }
 
     /// True if a row with an earlier text of its stage was clearly faster than all rows with present texts.
-    /// The fastest plan of the shape is then unknown, unless a person or a later search chose a present row.
+    /// The fastest plan of the shape is then unknown. False if a person or a later search chose a present
+    /// row.
     [[nodiscard]] bool is_outrun(const Measured& measured) const
     {
         double fastest = std::numeric_limits<double>::infinity();
@@ -204,7 +205,7 @@ private:
             fastest = std::min(fastest, row->measurement.milliseconds);
         const auto* row = winner(measured);
         return std::ranges::any_of(stale_, [&](const TuningRecord* stale) {
-            // Rows are in the order of writing.
+            // Rows are stored in the order of writing, so a later address is a later row.
             const bool was_chosen_since = row->phase > TuningPhase::ranked && row > stale;
             return is_same(stale->shape, measured.shape) && stale->phase >= TuningPhase::ranked &&
                    row->phase != TuningPhase::pinned && !was_chosen_since &&
@@ -244,7 +245,7 @@ private:
         return {stage.name, default_configuration(stage, plan_facts(question_.problem, shape))};
     }
 
-    /// The time of a plan at a measured shape, relative to the shape's best time.
+    /// Returns the time of a plan at a measured shape, divided by the shape's best time.
     [[nodiscard]] static double loss_at(const Measured& measured, const Point& point)
     {
         const auto row = measured.rows.find(point);
@@ -368,7 +369,7 @@ private:
     std::vector<Measured> shapes_;  ///< shapes measured on this device with present texts, nearest first
     std::vector<const TuningRecord*> usable_;
     std::vector<const TuningRecord*> stale_;  ///< rows of this device with earlier texts of their stages
-    bool has_outrun_ = false;                 ///< true if is_outrun() for the wanted shape
+    bool has_outrun_ = false;                 ///< the value of is_outrun() for the wanted shape
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;

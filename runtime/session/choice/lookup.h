@@ -11,26 +11,27 @@ namespace segfold {
 /// The kind of records that answered a lookup.
 enum class Match : std::uint8_t { exact, near_shape, other_device, none };
 
-/// "exact", "near shape", "other device", "none"
+/// Returns "exact", "near shape", "other device" or "none".
 std::string_view name(Match match);
 
 /// A plan that took part in a lookup.
 struct Considered {
     Point point;
-    double milliseconds = 0;  ///< measured or predicted
+    double milliseconds = 0;  ///< measured or predicted time
     std::string why;          ///< "measured", "1.12 times the best of 2 near shapes"
 };
 
 struct Lookup {
     Match match = Match::none;
-    std::optional<Point> point;  ///< empty: the rule of thumb must choose
-    std::string reason;          ///< a sentence without its final dot
-    std::string record;          ///< file and line of the row that decided; empty if none did
+    std::optional<Point> point;  ///< the answer; empty if the rule of thumb must choose
+    std::string reason;          ///< the reason of the answer, as a sentence without its final dot
+    std::string record;          ///< file and line of the row that decided; empty if no row decided
     std::optional<double> predicted_milliseconds;
-    std::vector<Considered> considered;  ///< fastest first, with the chosen plan
+    std::vector<Considered> considered;  ///< the chosen plan and its rivals, fastest first
     /// Messages about unreadable rows and about rows whose plan cannot run.
     std::vector<std::string> ignored;
-    std::vector<Point> seeds;  ///< possible plans of other ranked rows, closest first
+    /// Plans from which a search may start: runnable plans of other ranked rows, closest shape first.
+    std::vector<Point> seeds;
 };
 
 /// The arguments of a lookup: device, problem and shape.
@@ -43,21 +44,21 @@ struct Question {
 
 /// Returns the plan that was fastest for this device, class of problem and shape.
 ///
-/// If rows of the same shape exist, only these decide: first a row that a person has pinned.
+/// If rows of the same shape exist, only these rows decide. Among them a row that a person has pinned wins.
 ///
-/// Else the four nearest shapes decide. The plan with the least loss over these shapes, weighted by inverse
-/// distance, is taken if it is 3 % faster than the plan of the rule of thumb. A plan of another stage than
-/// the rule's counts only if the longest segment is known for both shapes and the rule takes the same stage
-/// for both. The distance counts doublings of the number of elements, of the mean length, of the longest
-/// segment relative to the mean, and of the padding.
+/// If there are no rows of the same shape, the four nearest shapes decide. The plan with the least loss over
+/// these shapes, weighted by inverse distance, is taken if it is 3 % faster than the plan of the rule of
+/// thumb. A plan of another stage than the rule's counts only if the longest segment is known for both shapes
+/// and the rule takes the same stage for both. The distance counts doublings of the number of elements, of
+/// the mean length, of the longest segment relative to the mean, and of the padding.
 ///
 /// Rows of other devices, of other numbers of features or of earlier texts of a stage only seed a search. If
 /// a row of an earlier text was ranked 3 % faster than all present rows of a shape, the present rows do not
 /// decide, unless a person has pinned one of them or a later search has chosen one.
 Lookup look_up(const RecordStore& store, const Question& question);
 
-/// True if the store has a row of the class of `problem`. Without one, look_up() returns no point for any
-/// shape.
+/// True if the store has a row of the class of `problem`. If there is no such row, look_up() returns no point
+/// for any shape.
 bool knows_class(const RecordStore& store, const DeviceIdentity& device, const Problem& problem);
 
 /// Returns the distance of two shapes for look_up(), in doublings; infinite if their numbers of features

@@ -14,7 +14,7 @@ namespace cpu {
 class NativeText;
 }
 
-/// A chosen stage with its text, which no size affects.
+/// A chosen stage with its text, which is the same for all sizes of arrays.
 class PlanProgram {
 public:
     explicit PlanProgram(PlanChoice made);
@@ -37,14 +37,14 @@ public:
     /// Returns the kept program of a point; if there is none, makes one by `make`.
     [[nodiscard]] std::shared_ptr<const PlanProgram> get(const PlannedPoint& point,
                                                          const std::function<PlanChoice()>& make);
-    /// Keeps a program whose choice was made elsewhere.
+    /// Makes a program of `choice`, which the caller has made, and keeps the program.
     std::shared_ptr<const PlanProgram> add(PlanChoice choice);
 
 private:
     static constexpr std::size_t kMost = 16;
 
     std::mutex mutex_;
-    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< oldest first
+    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< the program made first comes first
 };
 
 }  // namespace segfold

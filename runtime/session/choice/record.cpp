@@ -39,7 +39,7 @@ Configuration configuration_of(const JsonValue& value)
     return all;
 }
 
-// Uses strtod, because stod throws for subnormal numbers.
+// Rounds to six significant digits. Uses strtod, because stod throws for subnormal numbers.
 double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr); }
 
 PlanMeasurement measurement_of(const JsonValue& row)
@@ -67,7 +67,7 @@ DeviceIdentity device_of(const JsonValue& field)
             field.at("memory_clock_khz").small()};
 }
 
-/// Reads an optional member of a row; missing means false.
+/// Reads an optional member of a row; false if the member is missing.
 bool is_true(const JsonValue& field, const char* name) { return field.has(name) && field.at(name).truth(); }
 
 ProblemClass problem_of(const JsonValue& field)

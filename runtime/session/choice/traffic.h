@@ -10,12 +10,13 @@ namespace segfold {
 
 /// Bytes that must be read or written at least once.
 struct Traffic {
-    std::int64_t columns = 0;  ///< the columns that lift reads
-    /// Arrays of segments: offsets; begins and offsets; flags; or keys of elements and of runs.
+    std::int64_t columns = 0;  ///< bytes of the columns that lift reads
+    /// Bytes of the arrays that describe segments: offsets; begins and offsets; flags; or the keys of
+    /// elements and of runs.
     std::int64_t layout = 0;
-    std::int64_t results = 0;  ///< the results
-    /// In place of `layout`, for a peer by key: it reads a key for each element and writes a key for each
-    /// run.
+    std::int64_t results = 0;  ///< bytes of the results
+    /// Replaces `layout` for a peer library that folds by key: it reads a key for each element, and writes a
+    /// key for each run of equal keys.
     std::int64_t keys = 0;
 
     [[nodiscard]] std::int64_t total() const { return columns + layout + results; }
@@ -26,8 +27,8 @@ struct Traffic {
 ///
 /// Tables are not counted, because the data decide how much of a table is read, and how much comes from
 /// caches. The share of the read ceiling is therefore never overestimated. Columns that lift does not read
-/// are not counted. For ranges, only elements inside of a range count, and each counts once. `read_as` is the
-/// form to which the segments were converted before the fold, if any.
+/// are not counted. For ranges, only elements that lie in a range count, and each such element counts once.
+/// `read_as` is the form to which the segments were converted before the fold, if any.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
                                          std::int64_t num_features = 1,
                                          std::optional<SegmentForm> read_as = {});

@@ -13,12 +13,14 @@ namespace segfold {
 
 /// Inputs that fold groups as segments.
 struct GroupedInputs {
-    /// The operator with a column in place of `index`, if it reads `index` and elements were moved.
+    /// If elements were moved and the operator reads `index`: the operator with a column in place of `index`.
+    /// Else empty.
     std::optional<Operator> with_index;
-    std::vector<Array>
-        arrays;  ///< one for each parameter: sorted copies of columns, if elements were moved, else borrowed
+    /// One array for each parameter of the operator. If elements were moved, columns are copies sorted by
+    /// group; all other arrays are borrowed.
+    std::vector<Array> arrays;
     std::optional<GroupOrder> order;
-    std::optional<Array> keys;  ///< key of each group, if groups are given by keys
+    std::optional<Array> keys;  ///< key of each group, if groups are given by keys; else empty
 
     [[nodiscard]] std::vector<ArrayView> inputs() const;
     [[nodiscard]] SegmentsView segments() const;

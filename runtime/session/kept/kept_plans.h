@@ -26,14 +26,14 @@ struct PlanKey {
     std::int64_t num_elements = 0;
     std::int64_t num_features = 1;  ///< length of a row
     std::int64_t num_entries = 0;   ///< length of the first array of segments, or the uniform length
-    std::int64_t num_groups = 0;    ///< 0 unless segments are groups
+    std::int64_t num_groups = 0;    ///< number of groups; 0 if segments are not groups
     bool is_on_device = false;
     std::uintptr_t stream = 0;
-    std::string words;           ///< key_of() the options, then words for data and scalars
+    std::string words;           ///< key_of(options), then text for the kind of data and for scalars
     std::int64_t longest = 0;    ///< elements of the longest segment, if known from arrays on the host
     std::uint64_t findings = 0;  ///< SessionCore::num_findings() when the plan was chosen
-    int order_of_items = 0;      ///< for ranges on the host: bit width of the number of items
-    int index_bits = 0;          ///< for ranges on the host: bits of an index that counts the items
+    int order_of_items = 0;      ///< for ranges on the host: bit width of the sum of their lengths
+    int index_bits = 0;          ///< for ranges on the host: bits of an index that can count this sum
 
     /// Makes the key of a call with `segments`. For arrays on the host the caller must set `longest` and the
     /// members for ranges.
@@ -66,17 +66,19 @@ struct PlannedFold {
 
 /// The checks of a fold's data that decide whether a kept plan may serve the fold.
 struct FoldAsks {
-    bool data = false;    ///< laws depend on all elements, so no plan is kept
-    bool finite = false;  ///< data with infinities or NaN need another plan
-    bool nan = false;     ///< data with NaN need another plan
-    /// Laws that overflow may break: a kept plan serves only data that break none of them. Null: all data.
+    bool data = false;    ///< true if laws depend on all elements, so that no plan is kept
+    bool finite = false;  ///< true if data with infinities or NaN need another plan
+    bool nan = false;     ///< true if data with NaN need another plan
+    /// Laws that overflow may break. A kept plan serves only data that break none of these laws; if null, it
+    /// serves all data.
     std::shared_ptr<const OperatorLaws> overflow = nullptr;
-    std::shared_ptr<const SparedByOverflow> spared = nullptr;  ///< data that do not overflow
+    /// Ranges and sizes of data that do not overflow.
+    std::shared_ptr<const SparedByOverflow> spared = nullptr;
     /// Ranges and sizes of the last data that may overflow. Data with ranges and sizes at least as large may
-    /// overflow too. Null: none.
+    /// overflow too. Null if no data have overflowed.
     std::shared_ptr<const SparedByOverflow> not_spared = nullptr;
     ScalarDoubt scalars = ScalarDoubt::none;
-    std::uint64_t findings = 0;  ///< SessionCore::num_findings() at the time
+    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when these facts were determined
 };
 
 /// The kept plans of an operator, and facts about its folds. Several threads may use this object. It may
@@ -90,8 +92,9 @@ public:
 
     /// Returns the plan for `key`, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find(const PlanKey& key);
-    /// Returns a plan that serves `key` after a resize, or null. It may have another stream, and other sizes
-    /// of the same order of magnitude. On the host, if there is no such plan, it may have sizes of any order.
+    /// Returns a plan that serves `key` after a resize, or null. The plan may have another stream, and other
+    /// sizes of the same order of magnitude. On the host, if there is no such plan, the sizes may be of any
+    /// order.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_similar(const PlanKey& key);
     /// Returns a plan for `key` on any stream, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_on_any_stream(PlanKey key);
@@ -102,40 +105,44 @@ public:
     void clear();
     [[nodiscard]] std::size_t size();
 
-    /// Returns the facts that keep_asks() stored for these scalars, if `findings` are still the same.
+    /// Returns the facts that keep_asks() stored for these scalars; nothing if `findings` have changed since.
     /// `scalars` is the text of scalars whose values may change the laws; empty if there are none.
     [[nodiscard]] std::optional<FoldAsks> asks(const std::string& scalars, std::uint64_t findings);
     void keep_asks(const std::string& scalars, const FoldAsks& known);
 
 private:
     static constexpr std::size_t kMost = 64;
-    static constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;  ///< one plan may exceed it
+    /// Bound on all kept plans together; a single plan may exceed it.
+    static constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;
 
     void let_go(const std::list<std::shared_ptr<const KeptPlan>>& gone) const;
 
     std::mutex mutex_;
     std::list<std::shared_ptr<const KeptPlan>> plans_;  ///< the plan used last comes first
-    std::map<std::string, FoldAsks> asks_;              ///< by text of the scalars
+    std::map<std::string, FoldAsks> asks_;              ///< facts about folds, by the text of their scalars
     std::shared_ptr<Backend> backend_;
 };
 
-/// A fold of arrays on the host. Work on the fold may continue after the caller has left.
+/// A fold of arrays on the host. Work on the fold may go on after the caller has stopped waiting for the
+/// work.
 struct Fold {
     std::shared_ptr<OperatorPlans> of;
     std::vector<ArrayView> inputs;
     SegmentsView segments;
     std::int64_t num_elements = 0;
     PlanOptions options = {};
-    std::shared_ptr<const Segments> found = {};  ///< see find_segments()
+    /// Keeps alive the offsets that `segments` views after find_segments(); else null.
+    std::shared_ptr<const Segments> found = {};
 
     [[nodiscard]] const Operator& op() const { return of->op; }
-    /// Finds the segments that flags or keys mark, and sets `segments` to their offsets. Throws InputError if
-    /// the flags or keys are wrong.
+    /// Finds the segments that flags or keys mark, and replaces `segments` by their offsets. Throws
+    /// InputError if the flags or keys are wrong.
     void find_segments();
 };
 
-/// Runs work that reads `num_elements` elements; kLongWork stands for work that may compile. If the caller
-/// leaves early, the work continues, so it must own all its data.
+/// A function that runs `work`, which reads `num_elements` elements. For work that may compile,
+/// `num_elements` is kLongWork. The caller may stop waiting before `work` ends, so `work` must own all its
+/// data.
 using Runner = std::function<void(std::int64_t num_elements, const std::function<void()>& work)>;
 inline constexpr std::int64_t kLongWork = std::int64_t{1} << 62;
 

@@ -16,12 +16,12 @@
 namespace segfold {
 namespace {
 
-/// A kept plan checks each read of a table. With more elements, a fold without a kept plan is faster, because
-/// it checks the indices beforehand.
+/// The most elements of a fold with tables that uses a kept plan. A kept plan checks each read of a table.
+/// For more elements a fold without a kept plan is faster, because it checks the indices beforehand.
 constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
 /// True if a plan may be kept for a fold. False if no native text can be compiled. False also for wrong
-/// arrays: a fold without a kept plan then reports the error.
+/// arrays, whose error a fold without a kept plan reports.
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
@@ -58,10 +58,10 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
 /// overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    /// The data's ranges and sizes, unless these are known to be free of overflow; else null.
+    /// The data's ranges and sizes, if data like these may overflow; null if they are known not to overflow.
     std::shared_ptr<const SparedByOverflow> in_doubt = nullptr;
 
-    /// Returns words of PlanKey for plans of such data.
+    /// Returns the part of PlanKey::words that stands for such data.
     [[nodiscard]] std::string kind() const
     {
         return std::string(not_finite ? " any" : "") + (nan ? " nan " + *nan : "");
@@ -93,8 +93,8 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
     return *found;
 }
 
-/// Returns the bytes of the scalars as text if their values may refute laws that hold for other values; else
-/// empty.
+/// Returns the bytes of the scalars as text if their values may refute laws that hold for other values; empty
+/// if they cannot.
 std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
 {
     std::string text;
@@ -149,7 +149,7 @@ struct Making {
     std::uint64_t findings;
     PlanOptions options;
     FoldAsks known = {};           ///< facts from earlier folds
-    bool is_of_any_data = false;   ///< the plan must serve data with infinities or NaN
+    bool is_of_any_data = false;   ///< true if the plan must serve data with infinities or NaN
     FoldAsks of_any_scalars = {};  ///< facts for scalars of unknown values
     FoldAsks asks = {};            ///< facts for this fold's scalars
     std::optional<Plan> plan = {};
@@ -211,8 +211,9 @@ struct Making {
     }
 };
 
-/// Returns the kept plan for `key`. If there is none and the laws have been judged (`is_known`), keeps a new
-/// plan for `key`, made of a similar kept plan. Null if there is neither.
+/// Returns the kept plan for `key`. If there is none and `is_known` (the laws have been judged), makes a plan
+/// for `key` from a similar kept plan, and keeps it. Returns null if there is no similar plan or the laws are
+/// not known.
 std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key, bool is_known)
 {
     auto kept = fold.of->find(key);

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".segfold-unfinished-";
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-// An unfinished file of this age has lost its writer: writing takes only a moment.
+// The age from which an unfinished file counts as left by its writer, because writing takes only a moment.
 constexpr std::int64_t kUnfinishedNanoseconds = 15 * 60 * kNanoseconds;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * kNanoseconds + time.tv_nsec; }
@@ -38,7 +38,7 @@ std::int64_t now()
     return nanoseconds(time);
 }
 
-// True for names of file_name(). Foreign files must be neither counted nor removed.
+// True for names that file_name() makes. Other files must be neither counted nor removed.
 bool is_our_name(std::string_view name)
 {
     constexpr std::size_t kDigits = 64;
@@ -210,8 +210,8 @@ void Folder::remove_unfinished(bool even_young) const
             remove(file.name);
 }
 
-// Removes old files if the folder exceeds its bound. Counts all bytes once, then adds the bytes that this
-// process writes.
+// Removes old files if the folder exceeds its bound. Counts the bytes of all files once, and later adds only
+// the bytes that this process writes.
 void Folder::keep_within_bound(std::uint64_t added_bytes)
 {
     const std::lock_guard lock(mutex_);

@@ -29,8 +29,8 @@ class Folder {
 public:
     /// Opens the folder, and makes it with mode 0700 if it does not exist.
     ///
-    /// Throws InputError with the reason if it cannot be made or read, is a link, belongs to another user, or
-    /// may be written by other users.
+    /// Throws InputError with the reason if the folder cannot be made or read, is a link, belongs to another
+    /// user, or may be written by other users.
     Folder(std::filesystem::path path, std::uint64_t most_bytes);
     ~Folder();
     Folder(const Folder&) = delete;
@@ -38,7 +38,8 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-    /// Reads a file and marks it as used now. Returns none if there is no readable file.
+    /// Reads a file and marks it as used now. Returns nothing if there is no file of this name that can be
+    /// read.
     [[nodiscard]] std::optional<std::string> read(const std::string& name) const;
 
     /// Reads a file without marking it as used.
@@ -56,8 +57,8 @@ public:
     /// Lists the files, most recently used first, without files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes files that stopped writers have left unfinished for 15 minutes. With `even_young`, removes all
-    /// unfinished files.
+    /// Removes unfinished files that were last written more than 15 minutes ago, because their writers must
+    /// have stopped. If `even_young` is true, removes all unfinished files.
     void remove_unfinished(bool even_young) const;
 
 private:
@@ -68,7 +69,7 @@ private:
     std::uint64_t most_bytes_;
     int descriptor_ = -1;
     std::mutex mutex_;
-    std::optional<std::uint64_t> estimated_bytes_;  ///< bytes of all files; none before the first count
+    std::optional<std::uint64_t> estimated_bytes_;  ///< bytes of all files; empty before the first count
 };
 
 }  // namespace segfold::cache

@@ -139,8 +139,8 @@ void InputFile::open_file(Accepts accepts)
     struct stat status = {};
     const bool waits = accepts == Accepts::files_and_streams && stat(path_.c_str(), &status) == 0 &&
                        S_ISFIFO(status.st_mode);
-    // Opens without blocking unless a named pipe is accepted. Without a writer, a refused pipe then opens at
-    // once.
+    // Opens without blocking, except if a named pipe is accepted. A pipe that will be refused thus opens at
+    // once, even if it has no writer.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
         throw OpenError(path_, error_text(errno));

@@ -139,7 +139,7 @@ void remove_leftovers_at_signals()
             continue;
         struct sigaction action = {};
         action.sa_handler = on_end;
-        action.sa_flags = SA_RESETHAND | SA_ONSTACK;  // SA_ONSTACK: a fiber's stack is small
+        action.sa_flags = SA_RESETHAND | SA_ONSTACK;  // SA_ONSTACK, because a fiber's stack is small
         sigaction(signal, &action, nullptr);
     }
 }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The reason why an open folder is not private; empty if it is.
+/// Returns the reason why an open folder is not private; empty if it is private.
 std::string objection_to(int descriptor)
 {
     struct stat status = {};

@@ -1,5 +1,5 @@
 #pragma once
-// Errors about files, for their readers and writers.
+// Throws errors about files that cannot be read or written.
 #include <fmt/format.h>
 
 #include <cerrno>

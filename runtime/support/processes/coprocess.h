@@ -32,7 +32,7 @@ public:
     [[nodiscard]] Wait receive(std::string& line, double seconds);
     /// Ends the program at once.
     void kill();
-    /// Ends the program, after giving it 0.1 s to end by itself. Returns how it ended: "ended with exit code
+    /// Ends the program, after giving it 0.1 s to end by itself. Returns text such as "ended with exit code
     /// 3".
     std::string stop();
 

@@ -4,8 +4,9 @@
 
 namespace segfold {
 
-/// Bytes still available: the least of the system's available memory, the unused part of the control group's
-/// limit, and the unused part of the limit on the address space (`ulimit -v`).
+/// Returns the number of bytes that are still available: the least of the system's available memory, the
+/// unused part of the control group's limit, and the unused part of the limit on the address space (`ulimit
+/// -v`).
 [[nodiscard]] double memory_at_hand();
 
 /// Throws InputError if `bytes` exceed memory_at_hand(). `what` begins the message, such as "5 elements".

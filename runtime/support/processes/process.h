@@ -37,12 +37,12 @@ private:
 
 /// Exit status and output of a program.
 struct ProcessResult {
-    int status = 0;      ///< exit status; 128 + number if a signal ended it
+    int status = 0;      ///< exit status; 128 + signal number if a signal ended the program
     std::string output;  ///< standard output and standard error, interleaved
 };
 
-/// Finds `program` in the folders of `PATH`; none if it is missing. A name with a slash is a path and stays
-/// unchanged.
+/// Returns the path of `program` in the folders of `PATH`; nothing if no folder has the program. A name with
+/// a slash is a path and stays unchanged.
 std::optional<std::string> find_program(std::string_view program);
 
 /// Runs the program `arguments[0]` and waits for its end. Throws DeviceError if the start fails.

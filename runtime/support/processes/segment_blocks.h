@@ -10,7 +10,7 @@ namespace segfold {
 
 /// Calls `work(first, last)` for consecutive blocks of 0 to count - 1, on up to `threads` threads, and waits.
 ///
-/// Any free thread takes the next block, so that a long segment delays its own block alone. If blocks throw,
+/// Any free thread takes the next block, so that a long segment delays only its own block. If blocks throw,
 /// rethrows the exception of the earliest block, for any number of threads. If the WorkStopper of this thread
 /// is stopped, begins no further block and throws Stopped.
 void for_blocks(std::int64_t count, int threads,

@@ -50,7 +50,7 @@ private:
 
 }  // namespace
 
-/// State shared by the threads. A loop is over when all parts are taken and no thread works on one.
+/// State shared by the threads. A loop is over when all parts are taken and no thread works on a part.
 struct ThreadPool::Shared {
     std::mutex turn;  ///< held by the caller whose loop runs
     std::mutex mutex;
@@ -119,7 +119,7 @@ ThreadPool& ThreadPool::shared()
         ~AtEnd() { pool.end(); }
     };
     static const AtEnd at_end;
-    // After fork(), the child has the pool without its threads, and must start threads of its own.
+    // After fork(), the child process has the pool without its threads, and must start its own threads.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
         (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
         pool.shared_ = std::make_unique<Shared>();

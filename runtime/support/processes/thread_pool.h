@@ -1,5 +1,5 @@
 #pragma once
-// Keeps threads for loops that run often.
+// Keeps threads for parallel loops, because starting threads for each loop would take longer.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +21,7 @@ public:
     /// The process's own pool, of all usable cores.
     static ThreadPool& shared();
 
-    /// Ends the pool's threads after the loop in progress.
+    /// Ends the pool's threads when they have finished the present loop.
     void end();
 
     [[nodiscard]] int threads() const { return threads_; }

@@ -14,9 +14,9 @@ namespace segfold {
 /// run_stoppable(), end at once.
 class WorkStopper {
 public:
-    /// While this object lives, this thread works for `stopper`: stop_flag() is the stopper's, and stop()
-    /// ends the programs that run_stoppable() runs. A loop over several threads passes the stopper to its
-    /// threads.
+    /// While this object lives, this thread works for `stopper`: stop_flag() returns the stopper's flag, and
+    /// the stopper's stop() ends the programs that run_stoppable() runs on this thread. A loop over several
+    /// threads passes the stopper to its threads.
     class Here {
     public:
         explicit Here(std::shared_ptr<WorkStopper> stopper);
