@@ -26,13 +26,13 @@ bool needs(const Stage& stage, std::string_view fact)
     return std::ranges::any_of(stage.needs, [&](const Formula& need) { return need.text() == fact; });
 }
 
-/// True for stages over rows.
+/// True if a stage folds rows of features.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
-/// True for stages that give running results.
+/// True if a stage gives running results.
 bool is_for_scans(const Stage& stage) { return needs(stage, "scans"); }
 
-/// True if a stage is for what the operator has: rows, running results.
+/// True if a stage can handle the operator's rows, if it has rows, and the operator's scan, if it has one.
 bool is_of_kind(const Stage& stage, const Operator& op)
 {
     return (!has_rows(op) || is_for_rows(stage)) && (!op.scan || is_for_scans(stage));
@@ -84,7 +84,8 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
-    // The message also gives the sizes in the need, and the facts from which the sizes are computed.
+    // The message also gives the values of the `let` sizes that the need mentions, and of the facts from
+    // which these sizes are computed.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
         if (words.contains(size->first.text()))
@@ -109,7 +110,7 @@ std::string read_file(const std::filesystem::path& path)
     return text.str();
 }
 
-/// Paths of the kernel files below `root`, sorted.
+/// Returns the paths of the .cu and .cuh files below `root`, relative to `root` and sorted.
 std::vector<std::string> kernel_files(const std::filesystem::path& root)
 {
     std::vector<std::string> paths;
@@ -126,8 +127,8 @@ std::vector<std::string> kernel_files(const std::filesystem::path& root)
     return paths;
 }
 
-/// Removes the files of vocabulary/ from `paths`. A copy of kernels/ holds them too; each must equal the
-/// program's own file.
+/// Removes the files of vocabulary/ from `paths`. A user's copy of kernels/ contains such files, but the
+/// program uses only its own. Throws InputError if one of the files differs from the program's own file.
 void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::string>& paths)
 {
     constexpr std::string_view kFolder = "vocabulary/";
@@ -144,8 +145,8 @@ void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::
     });
 }
 
-/// Returns the text of a kernel file. Throws SpecError if a comment hides text. Messages name the file with
-/// `folder` as a prefix.
+/// Returns the text of a kernel file. Throws SpecError if find_comment_fault() finds a fault. Messages name
+/// the file with `folder` as a prefix.
 std::string checked_file(const std::filesystem::path& root, const std::string& path,
                          const std::string& folder)
 {
@@ -155,8 +156,8 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
-/// Requires a stage to have the name of its file. Otherwise a file could replace one stage but bear another
-/// stage's name.
+/// Throws SpecError if a stage's name differs from its file's name. Such a file would replace one stage and
+/// define another.
 void require_name_of_file(const Stage& stage)
 {
     const auto name = std::filesystem::path(stage.file).stem().string();
@@ -187,14 +188,14 @@ std::string suggest(const std::vector<Named>& all, std::string_view name)
     return did_you_mean(name, names);
 }
 
-/// Finds a stage or a probe by its name.
+/// Returns the stage or probe that is called `name`. Throws InputError if there is none.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
 {
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    const std::string suggestion = suggest(all, name);  // stands before the list, which may be long
+    const std::string suggestion = suggest(all, name);  // printed before the list of names, which may be long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -317,7 +318,7 @@ const Stage& Catalogue::stage(std::string_view name) const
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
     if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
         return *found;
-    // Only this message needs the other catalogue, which takes about 20 milliseconds to read.
+    // The other catalogue takes about 20 milliseconds to read, so it is read only for this message.
     const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
     if (std::ranges::any_of(others, is_named))
@@ -394,8 +395,8 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
 
 std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Problem& problem) const
 {
-    // A stage that rows have measured ranks by its share, never above 90. One that is measured by offsets
-    // alone ranks behind these where it has to make offsets of flags or keys.
+    // A stage without `suits` ranks by its expected share of the best rate, and never above 90. If the stage
+    // must convert flags or keys to offsets, and its rate was measured only on offsets, it ranks lower.
     constexpr double kMeasured = 80, kMostMeasured = 90, kConverted = 20;
     const auto& order = StageOrder::standard();
     const auto asked = order_facts(facts);

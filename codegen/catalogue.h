@@ -1,5 +1,5 @@
 #pragma once
-// The known stages and parts: embedded in the program, or in a folder.
+// The known stages, probes and parts, read from the program itself or from a folder.
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,65 +15,72 @@
 
 namespace segfold {
 
-/// True if a stage maps elements itself after it folds them. It then needs no second launch for the map.
+/// True if the stage's kernel runs the operator's `map` as well as the fold. Such a stage needs no second
+/// launch for `map`.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
-/// A stage with its rank among those that can serve.
+/// A stage that can serve a problem, with its rank among all such stages.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`; for a stage without it 80 times the share of the
-    /// best stage's rate that rows let expect, and at most 90, so that `suits` above 90 says: better than any
-    /// that was measured.
+    /// The rank; the stage with the greatest rank comes first. It is the value of the stage's `suits` line. A
+    /// stage without this line gets 80 times `expected_share`, at most 90. A `suits` value above 90 therefore
+    /// puts a stage before all measured stages.
     double rank = 0;
-    std::optional<double> expected_share = {};  ///< of the best stage's rate; none where `suits` ranks
+    /// The stage's expected rate as a share of the best stage's rate; none if `suits` gives the rank.
+    std::optional<double> expected_share = {};
 };
 
 class Catalogue {
 public:
     /// The stages embedded in the program.
     static const Catalogue& standard();
-    /// The stages for the host's cores, from kernels/cpu. They have their own ladder and ranks.
+    /// The embedded stages for the host's cores, from kernels/cpu. They are ranked apart from the stages for
+    /// GPUs.
     static const Catalogue& native();
-    /// The stages and parts in `directory`, which must be laid out like kernels/. Throws InputError,
-    /// SpecError.
+    /// Reads the stages and parts in `directory`, which must be laid out like kernels/. Throws InputError if
+    /// the folder or a file cannot be read, and SpecError if a file is faulty.
     static Catalogue from_directory(const std::string& directory);
-    /// The embedded stages and parts, overlaid with the files in `directory`: a file replaces the embedded
-    /// file of the same path, or is added. Messages name these files with `directory` as a prefix. Throws
-    /// InputError, SpecError.
+    /// Returns the embedded stages and parts with changes by the user. A file in `directory` replaces the
+    /// embedded file of the same path; if there is none, the file is added. Messages name these files with
+    /// `directory` as a prefix. Throws InputError if the folder or a file cannot be read or has no place in
+    /// kernels/, and SpecError if a file is faulty.
     static Catalogue overlaid(const std::string& directory);
 
-    /// The stages in the order of the ladder: each comes after the stage on which it improves.
+    /// All stages in order: a stage comes after the stage on which it improves (`Stage::after`).
     [[nodiscard]] const std::vector<Stage>& stages() const { return *stages_; }
-    /// Returns the stage called `name`. Throws InputError if there is none.
+    /// Returns the stage called `name`. Throws InputError if no stage has this name.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
-    /// Returns one of the catalogue's stages with shared ownership, so that it may outlive the catalogue.
+    /// Returns a shared pointer to `stage`, which must be in this catalogue. The pointer stays valid after
+    /// the catalogue is destroyed.
     [[nodiscard]] std::shared_ptr<const Stage> share(const Stage& stage) const { return {stages_, &stage}; }
-    /// The probes in the order of their names.
+    /// All probes (kernels that measure a property of a GPU), sorted by name.
     [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
-    /// Returns the probe called `name`. Throws InputError if there is none.
+    /// Returns the probe called `name`. Throws InputError if no probe has this name.
     [[nodiscard]] const Probe& probe(std::string_view name) const;
-    /// Returns the part at `path`. Throws SpecError if there is none.
+    /// Returns the part at `path`. Throws SpecError if no part has this path.
     [[nodiscard]] PartText part(std::string_view path) const;
     /// The path that users see for a stage or part with this `place`: "kernels/parts/reduce/run.cuh", or a
     /// path in the overlaid folder.
     [[nodiscard]] std::string shown(const std::string& place) const;
 
-    /// The reason why `stage` cannot serve `problem`, as a sentence without a full stop; none if it can.
+    /// Returns the reason why `stage` cannot serve `problem`, as a sentence without a full stop. Returns
+    /// nothing if the stage can serve it.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
-    /// Returns unmet(stage, problem) for a problem whose plan_facts() are known.
+    /// Returns the same as unmet(stage, problem), without computing the facts again. `facts` are
+    /// plan_facts().
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// Returns whether unmet() is none.
+    /// True if `stage` can serve `problem`. `facts` are plan_facts().
     [[nodiscard]] bool serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const;
-    /// Throws InputError unless `stage` can serve `problem`. The message gives the reason and the stages that
-    /// can.
+    /// Throws InputError if `stage` cannot serve `problem`. The message gives the reason and lists stages
+    /// that can serve the problem.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stages that can serve, without rungs of the ladder, best first. `facts` are plan_facts(). Of equal
-    /// ones the first in stages() comes first.
+    /// The stages that can serve `problem`, best first, without stages that are only for measurements.
+    /// `facts` are plan_facts(). Stages of equal rank keep the order of stages().
     [[nodiscard]] std::vector<RankedStage> ranked(const FormulaNames& facts, const Problem& problem) const;
-    /// The default stage: the first that is ranked(). Throws InputError if no stage can serve.
+    /// The default stage: the first of ranked(). Throws InputError if no stage can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
-    /// Returns rule_of_thumb() for a problem whose plan_facts() are known.
+    /// Returns the same as rule_of_thumb(), without computing the facts again. `facts` are plan_facts().
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
 
 private:
@@ -82,7 +89,8 @@ private:
         std::string place;
     };
 
-    /// `folder` is the prefix of `path` in messages; empty for embedded files.
+    /// Adds the file at `path` as a stage, a probe or a part. `folder` is the prefix of `path` in messages;
+    /// empty for embedded files.
     void add(std::string path, std::string text, const std::string& folder = "");
     void order();
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
@@ -90,7 +98,7 @@ private:
     std::shared_ptr<std::vector<Stage>> stages_ = std::make_shared<std::vector<Stage>>();
     std::vector<Probe> probes_;
     std::map<std::string, Part, std::less<>> parts_;
-    std::string folder_;  ///< overlaid on the embedded files
+    std::string folder_;  ///< folder whose files replace embedded files; empty if there is none
 };
 
 }  // namespace segfold

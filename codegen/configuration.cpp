@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// The greatest of `values` that is at most `bound`, else the least.
+/// Returns the greatest of `values` that is at most `bound`; if all are greater, returns the least.
 int at_most(const std::vector<int>& values, std::int64_t bound)
 {
     int best = std::ranges::min(values);
@@ -21,7 +21,7 @@ int at_most(const std::vector<int>& values, std::int64_t bound)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
 {
-    // Without facts, conditions on the sizes of an operator have no value.
+    // Without facts, `let` sizes and the conditions that use them cannot be evaluated.
     if (stage.where.empty() || (facts.empty() && !stage.sizes.empty()))
         return nullptr;
     const auto names = names_of(stage, configuration, facts);
@@ -30,7 +30,7 @@ const Formula* first_violation(const Stage& stage, const Configuration& configur
     return violated == stage.where.end() ? nullptr : &*violated;
 }
 
-/// Name for messages: "stage tile_scan", "probe divergence".
+/// Returns a stage's or probe's name for messages, such as "stage tile_scan" or "probe divergence".
 std::string called(const Stage& stage)
 {
     return (stage.file.starts_with("measuring/") ? "probe " : "stage ") + stage.name;
@@ -88,7 +88,7 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
     check_tunables(stage, chosen);
     for (const auto& [name, value] : chosen)
         result[name] = value;
-    // A preference may use chosen values and earlier preferences.
+    // A `prefer` formula may use chosen values and earlier `prefer` results.
     if (!facts.empty())
         for (const auto& [name, formula] : stage.prefer)
             if (!chosen.contains(name))

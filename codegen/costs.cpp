@@ -8,7 +8,8 @@
 namespace segfold {
 namespace {
 
-// Cost of a node itself, in additions. Divisions and transcendental functions take dozens of instructions.
+// Returns the cost of a node without its arguments, in additions. Divisions and transcendental functions take
+// dozens of instructions.
 std::int64_t own_operations(const ExpressionNode& node)
 {
     constexpr std::int64_t kLong = 8;
@@ -50,7 +51,7 @@ bool is_costly(const Operator& op)
 
 bool is_called(const Operator& op)
 {
-    constexpr std::int64_t kMostInline = 128;  // per field, because a call moves all fields
+    constexpr std::int64_t kMostInline = 128;  // per field of the state, because a call moves all fields
     return combine_cost(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
 }
 

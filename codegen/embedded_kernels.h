@@ -14,7 +14,8 @@ std::span<const EmbeddedFile> embedded_kernels();
 /// Every .cpp and .h file below kernels/cpu/, sorted by path; paths begin with "cpu/".
 std::span<const EmbeddedFile> embedded_native_kernels();
 
-/// Text of a file in kernels/, such as "measuring/read.cu". Throws InternalError if there is none.
+/// Returns the text of a file in kernels/, such as "measuring/read.cu". Throws InternalError if there is no
+/// such file.
 std::string_view kernel_text(std::string_view path);
 
 }  // namespace segfold

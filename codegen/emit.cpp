@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::string_view kStepItemsSize = "step_items", kMapItemsSize = "map_items";
 
-/// A note on the fields whose type in State differs from the type in the operator's text.
+/// Returns a sentence that names the fields whose type in State differs from the type in the operator's text;
+/// empty if there are none.
 std::string short_places_note(const Problem& problem)
 {
     std::vector<std::string> fields;
@@ -38,7 +39,8 @@ std::string short_places_note(const Problem& problem)
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// `words` are the words of the text below. The heading names only tunables among them.
+/// Returns the comment at the top of a text. It lists the tunables that are constants of the text; the name
+/// of such a constant is in `words`, the words of the text below the comment.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
@@ -66,7 +68,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-/// Values of the names in conditions of a text.
+/// Returns the values of the names that a text's conditions may use.
 Facts text_facts(const Problem& problem)
 {
     auto facts = problem_facts(problem);
@@ -75,7 +77,8 @@ Facts text_facts(const Problem& problem)
     return facts;
 }
 
-/// The stage's text. If a CUDA stage does not map elements itself, adds the kernel of the operator's map.
+/// Returns the stage's text. If a CUDA stage does not run the operator's map itself, adds the line that
+/// includes the kernel of the map.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
     return op.map && !is_fused(stage) && stage.dialect == Dialect::cuda
@@ -83,8 +86,9 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// Moves the launch of the map to the end. Results that are not kept become scratch memory. If no kernel
-/// stores them, since a stage maps elements itself or nothing maps, their memory has one unused entry.
+/// Moves the launch of the map's kernel to the end. Adds scratch memory for the results that the caller does
+/// not get. This memory has one unused entry if no kernel stores results, because the stage runs the map
+/// itself or there is no map.
 void settle_outputs(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (op.outputs.empty())
@@ -128,7 +132,8 @@ void check_parameters(const Emitted& emitted, const std::string& file)
         }
 }
 
-/// Values of the names in `number` lines: tunables, and sizes that do not depend on a workload.
+/// Returns the values of the names in `number` lines, which must be tunables or sizes that do not depend on a
+/// workload. Throws SpecError for another name.
 NumberValues values_of(const std::vector<std::string>& numbers, const Stage& stage, const FormulaNames& sizes)
 {
     NumberValues values;
@@ -144,8 +149,8 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
-/// Number of items that a lane takes at a time: the stage's size `name`, which is step_items where it folds,
-/// map_items where it maps, if it has this size.
+/// Returns the number of items that a lane takes at a time: the stage's size `name`, or else
+/// kFewestStepItems. `name` is step_items for the fold and map_items for the map.
 int lane_items(const Stage& stage, const FormulaNames& sizes, std::string_view name)
 {
     const auto* items = sizes.find(name);
@@ -156,7 +161,7 @@ int lane_items(const Stage& stage, const FormulaNames& sizes, std::string_view n
     return static_cast<int>(*items);
 }
 
-/// plan_facts() without the facts that differ between workloads.
+/// Returns plan_facts() without the facts that differ between workloads.
 FormulaNames facts_without_shape(const Problem& problem)
 {
     auto facts = plan_facts(problem);
@@ -166,7 +171,7 @@ FormulaNames facts_without_shape(const Problem& problem)
     return facts;
 }
 
-/// True if every condition that can be evaluated with the names in `known` is true.
+/// True if no `where` condition is false. Ignores conditions with names that are not in `known`.
 bool is_allowed(const Stage& stage, FormulaNames known)
 {
     for (const auto& [name, formula] : stage.sizes)
@@ -176,7 +181,7 @@ bool is_allowed(const Stage& stage, FormulaNames known)
         stage.where, [&](const auto& where) { return where.is_over(known) && where.value(known) == 0; });
 }
 
-/// True if is_allowed() holds for some values of the `open` tunables.
+/// True if is_allowed() is true for at least one combination of values of the tunables `open`.
 bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable* const> open)
 {
     if (open.empty())
@@ -187,8 +192,9 @@ bool is_allowed(const Stage& stage, FormulaNames& known, std::span<const Tunable
     });
 }
 
-/// The greatest value that a tunable has in any allowed configuration. Configurations may differ from this
-/// one in numbers, and in tunables that `words` does not contain.
+/// Returns the greatest value that a tunable has in any allowed configuration with the same text. Such a
+/// configuration may differ from `configuration` in tunables that are numbers, and in tunables that `words`
+/// does not contain.
 int greatest_value(const Stage& stage, const Tunable& tunable, const Configuration& configuration,
                    const NumberValues& numbers, const FormulaNames& facts, const Identifiers& words)
 {
@@ -201,7 +207,7 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
             known[other.name] = configuration.at(other.name);
     auto values = tunable.values;
     std::ranges::sort(values, std::greater());
-    // If the conditions exclude this configuration itself, the greatest value of all serves.
+    // If the conditions exclude `configuration` itself, returns the tunable's greatest value.
     if (!is_allowed(stage, known, open))
         return values.front();
     return *std::ranges::find_if(values, [&](int value) {
@@ -210,9 +216,10 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
     });
 }
 
-/// The constants of a text: kMostNAME of each tunable, and kNAME, or NAME if the tunable is a number. With
-/// numbers at launch, kMostNAME is the greatest value that the tunable may have beside the constants of the
-/// text; else it is the value itself.
+/// Returns the constants of a text. Each tunable gives kMostNAME. A tunable that is not a `//% number` also
+/// gives kNAME; one that is gives NAME, unless its value is passed at launch. If its value is passed at
+/// launch, kMostNAME is the greatest value that the text's other constants allow; otherwise it is the
+/// tunable's value.
 std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
                                         const NumberValues& numbers, Numbers place, const FormulaNames& facts,
                                         std::string_view written)
@@ -236,8 +243,8 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// Adds kNAME of each size that depends on no workload and, with numbers at launch, on no number. Skips sizes
-/// that `written` defines itself.
+/// Adds a constant kNAME for each `let` size that does not depend on the workload. With numbers at launch,
+/// the size must not depend on a number either. Skips sizes that the text `written` defines itself.
 void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
                std::string_view written)
@@ -257,8 +264,8 @@ void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& s
         }
 }
 
-/// Maps the lines of a text, which consists of `above`, some parts, `tiles`, the other parts, and the stage's
-/// own text, in this order.
+/// Returns a map from the lines of a text to their origins. From its top, the text consists of `above`, the
+/// first `parts_above_tiles` parts, `tiles`, the other parts, and the stage's own text.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
                                         const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
                                         const Catalogue& catalogue)
@@ -313,7 +320,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     if (finds_offsets(stage, problem.form)) {
         facts["finds_offsets"] = 1;
-        facts["allows_empty"] = facts["tells_empty"] = 0;  // kernels find only segments with items
+        facts["allows_empty"] = facts["tells_empty"] = 0;  // flags and keys have no empty segments
     }
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
@@ -337,7 +344,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;
-    // Sizes that only choose the configuration depend on the operator, not on the workload.
+    // Removes the sizes that choose the configuration, because formulas that are evaluated at launch do not
+    // use them.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,
                                    [&](const auto& settled) { return settled.first == size.first; });
@@ -359,7 +367,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.place);
     settle_outputs(emitted, problem.op, stage);
 
-    // A text with constants also knows this size as a constant, so that it can assert that its arrays fit.
+    // If numbers are constants, the text also gets the bytes of dynamic shared memory as a constant. The text
+    // can then assert that its arrays fit.
     auto constants =
         constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);

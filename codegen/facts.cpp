@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// Bytes of the widest number in a row.
+/// Returns the bytes of the operator's widest type of numbers in rows; 0 without rows.
 std::int64_t row_bytes(const Operator& op)
 {
     std::int64_t bytes = 0;
@@ -24,7 +24,7 @@ std::int64_t row_bytes(const Operator& op)
     return bytes;
 }
 
-/// True if the index of a table of rows uses position or segment.
+/// True if an operator reads a table of rows at an index that uses position or segment.
 bool reads_rows_by_place(const Operator& op)
 {
     if (!has_rows(op))
@@ -42,7 +42,7 @@ bool gathers_rows(const Operator& op)
                                [&](const auto& p) { return p.row && p.table && lift_uses(op, p); });
 }
 
-/// True if lift reads columns, all of two bytes.
+/// True if lift reads at least one column, and all columns that it reads have two-byte elements.
 bool has_narrow_columns(const Operator& op)
 {
     const auto columns = lifted_columns(op);

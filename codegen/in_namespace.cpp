@@ -19,13 +19,14 @@ bool is_scope_name(std::string_view word)
     const auto may_follow = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, may_follow))
         return false;
-    // Names that are global in every text. The compiler reports a clash with names of the user's program.
+    // The rejected words below are macros or global names. The compiler reports clashes with names of the
+    // user's program.
     const bool is_macro = std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
     constexpr std::string_view libraries[] = {"std", "cuda", "thrust", "cub"};
     if (is_macro || word.find("__") != word.npos || find_function(word) ||
         std::ranges::find(libraries, word) != std::end(libraries))
         return false;
-    // cuda_identifier() also changes a leading capital, but namespaces do not need that.
+    // cuda_identifier() changes every name with a leading capital, but such names are valid namespaces.
     return std::isupper(static_cast<unsigned char>(word.front())) != 0 || cuda_identifier(word) == word;
 }
 
@@ -36,7 +37,7 @@ std::string in_namespace(std::string_view source, std::string_view name)
     constexpr std::string_view kLinkage = "extern \"C\" ";
     std::string text;
     bool is_open = false;
-    std::ptrdiff_t open_parameters = 0;  // parameters of a function whose linkage was removed
+    std::ptrdiff_t open_parameters = 0;  // open parentheses after a function whose linkage was removed
     while (!source.empty()) {
         auto line = source.substr(0, std::min(source.find('\n'), source.size() - 1) + 1);
         source.remove_prefix(line.size());
@@ -44,7 +45,8 @@ std::string in_namespace(std::string_view source, std::string_view name)
             is_open = true;
             text += fmt::format("\nnamespace {} {{\n", name);
         }
-        // Moves the lines of parameters along, so that they stay aligned with the opening parenthesis.
+        // Also shifts the lines of parameters to the left, so that they stay aligned with the opening
+        // parenthesis.
         if (line.starts_with(kLinkage) || open_parameters > 0) {
             const auto spaces = std::min(line.find_first_not_of(' '), line.size());
             line.remove_prefix(open_parameters > 0 ? std::min(kLinkage.size(), spaces) : kLinkage.size());

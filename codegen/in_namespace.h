@@ -5,15 +5,16 @@
 
 namespace segfold {
 
-/// Wraps all of the text except its leading comment in `namespace name { }`, such as "ours::sums".
+/// Returns `source` with everything below its leading comment wrapped in `namespace name { }`. The name is,
+/// for example, "ours::sums".
 ///
-/// Kernels, and functions that a native text exports, then have C++ linkage, so that the linker too can tell
-/// equal names of several texts apart.
+/// Kernels, and functions that a native text exports, lose `extern "C"`. The linker can then distinguish
+/// kernels of the same name in several texts.
 std::string in_namespace(std::string_view source, std::string_view name);
 
-/// True if a text may be wrapped in a namespace of this name: words between "::". Each word has letters,
-/// digits and underscores, and begins with a letter. It must not be a word of C++ or CUDA, a name in a text's
-/// vocabulary, a function of the language, or all capitals, as macros are.
+/// True if in_namespace() accepts `name`, which is one word or several words joined by "::". Each word has
+/// letters, digits and underscores, and begins with a letter. A word must not be a keyword of C++ or CUDA, a
+/// name that emitted texts use, a function of the language, or in capitals only, like macros.
 bool is_namespace(std::string_view name);
 
 }  // namespace segfold

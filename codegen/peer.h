@@ -1,6 +1,6 @@
 #pragma once
-// Peers fold the same operator with CUB or Thrust, in a CUDA or C++ file of their own. Benchmarks compare
-// them with the stages.
+// A peer is an algorithm of CUB or Thrust that folds the same operator as a stage, in its own CUDA or C++
+// file. Benchmarks compare the times of peers and stages.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// A header of CCCL that older releases lack.
+/// Paths of CCCL headers that older releases of CCCL lack.
 inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
 inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
 
@@ -23,50 +23,53 @@ struct Peer {
     std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
-    bool is_by_key = false;  ///< reads an i32 key for each element, which is the number of its segment
-    bool needs_commutative = false;  ///< gives wrong results if the order of operands matters
+    /// True if it reads an i32 key for each element: the number of the element's segment.
+    bool is_by_key = false;
+    bool needs_commutative = false;  ///< true if operators that do not commute get wrong results
     std::string_view header;         ///< path of a CCCL header that the peer includes
-    std::string_view header_text;    ///< text that the header must contain; empty: any text
+    std::string_view header_text;    ///< text that the header must contain; may be empty
     std::string_view system = {};    ///< "omp" or "tbb" for Thrust on the host's cores; empty for GPUs
-    std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< most elements in a segment
+    /// Greatest length of a segment that the peer can fold.
+    std::int64_t most_length = std::numeric_limits<std::int64_t>::max();
 
-    /// True if the peer folds in the host's memory.
+    /// True if the peer folds on the host's cores, with arrays in the host's memory.
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
 };
 
 /// All peers, in the order in which tables show them.
 std::span<const Peer> peers();
 
-/// Returns the peer called `name`. Throws InputError if there is none.
+/// Returns the peer called `name`. Throws InputError if no peer has this name.
 const Peer& peer(std::string_view name);
 
-/// The reason why `peer` cannot serve `problem`, as a sentence without a full stop; none if it can.
+/// Returns the reason why `peer` cannot serve `problem`, as a sentence without a full stop. Returns nothing
+/// if the peer can serve it.
 std::optional<std::string> unmet(const Peer& peer, const Problem& problem);
 
-/// The reason why `peer` cannot fold a segment of `longest` elements, as a sentence without a full stop; none
-/// if it can.
+/// Returns the reason why `peer` cannot fold a segment of `longest` elements, as a sentence without a full
+/// stop. Returns nothing if the peer can fold it.
 std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 
-/// The text of a peer, and the arrays that its call needs.
+/// The text of a peer, and the arrays that the caller must supply.
 struct EmittedPeer {
     std::string source;
-    bool needs_keys = false;  ///< the call must set PeerCall::keys
-    /// For peers by key, which see only segments with elements. If true, the result of the i-th such segment
-    /// goes to place i; if false, to the segment's own place.
+    bool needs_keys = false;  ///< true if the caller must set PeerCall::keys
+    /// The places of results, for peers by key, which give no results for empty segments. If true, result i
+    /// belongs to the i-th segment that is not empty. If false, result i belongs to segment i.
     bool is_compacted = false;
-    bool needs_run_segments = false;  ///< the call must set PeerCall::segment_of_run
+    bool needs_run_segments = false;  ///< true if the caller must set PeerCall::segment_of_run
 };
 
 /// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
 inline constexpr const char* kPeerFunction = "segfold_peer";
 
-/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. A pure
-/// function: the same arguments give the same bytes.
+/// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. This
+/// is a pure function: the same arguments give the same bytes.
 ///
-/// Elements are lifted as the library reads them, and totals are finished as it writes them, so nothing is
-/// stored in between. If lift or finish changes nothing, or combine is a plain sum, the library gets plain
-/// pointers or its own plus, for which it has fast paths. Throws InputError if the peer cannot serve the
-/// problem.
+/// The library gets iterators that lift an element when it is read and finish a total when it is written, so
+/// states need no memory of their own. If lift or finish changes nothing, the library gets plain pointers. If
+/// combine is a sum, the library gets its own plus operator. It has fast paths for both cases. Throws
+/// InputError if the peer cannot serve the problem.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

@@ -18,14 +18,14 @@ namespace {
 
 using enum SegmentForm;
 
-/// Returns a piece of kernels/vocabulary/peer.cuh. For the caller, runtime/measure/bench/peers/peer_library.h
-/// declares the same struct.
+/// Returns a piece of kernels/vocabulary/peer.cuh. The piece PeerCall declares the same struct as
+/// runtime/measure/bench/peers/peer_library.h, whose code calls the peer.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);
 }
 
-/// Makes a list with one item for each line.
+/// Returns one list item for each line; the line is the item's value for `hole`.
 std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::string>& lines)
 {
     std::vector<Holes> items;
@@ -34,10 +34,11 @@ std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::str
     return items;
 }
 
-/// A list of one empty item if `is_there`, else an empty list.
+/// Returns a list of one empty item if `is_there`, and otherwise an empty list. Lines below `//% each` of
+/// this list then appear once or not at all.
 std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
-/// The column that lift returns unchanged, so that its elements are states; null if there is none.
+/// Returns the column whose elements lift returns unchanged as states; null if lift does anything else.
 const Parameter* lifted_column(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty())
@@ -49,13 +50,13 @@ const Parameter* lifted_column(const Operator& op)
     return is_column ? &*found : nullptr;
 }
 
-/// True if the result is the state.
+/// True if the operator's result is the unchanged state.
 bool stores_state(const Operator& op)
 {
     return op.state.size() == 1 && op.has_identity() && !op.finish && !op.empty;
 }
 
-/// True if combine is `a + b` and the type is one that C++ does not widen.
+/// True if combine is `a + b` for numbers of at least 32 bits, which C++ does not widen.
 bool is_plus(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.combine.lets.empty())
@@ -149,7 +150,8 @@ private:
         return text + (is_thrust() ? "#include <cstddef>\n#include <new>\n" : "");
     }
 
-    /// Emits Lift, which finds an element and calls load_item.
+    /// Returns the functor Lift, which loads and lifts the element at an index. If lift uses the element's
+    /// position or segment, Lift computes these too.
     [[nodiscard]] std::string lift() const
     {
         std::vector<std::string> members, place;
@@ -172,7 +174,8 @@ private:
                "\n";
     }
 
-    /// Emits Finish, which turns the index of a total in the output into a segment and its length.
+    /// Returns the functor Finish, which turns a total into results. From the total's index in the output, it
+    /// computes the number and the length of the segment.
     [[nodiscard]] std::string finish() const
     {
         std::vector<std::string> members, place;
@@ -218,7 +221,7 @@ private:
             text += peer_piece("identity") + "\n";
         if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
-        if (peer_.is_of_host())  // no CUDA specifiers; members are inline anyway
+        if (peer_.is_of_host())  // removes CUDA's specifiers; members are inline without them
             for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
                 text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
@@ -233,7 +236,8 @@ private:
         return "";
     }
 
-    /// The arguments of Lift and Finish in the order of their members.
+    /// Returns the expression for the iterator over lifted elements: a column's pointer, or an iterator that
+    /// applies Lift.
     [[nodiscard]] std::string items() const
     {
         if (const auto* column = lifted_column(op_))
@@ -268,7 +272,7 @@ private:
         return is_cut && (!peer_.is_by_key || finish_uses_length_ || lift_needs_place_);
     }
 
-    /// The arrays of the segments' first elements and ends, for CUB's segmented functions.
+    /// Returns the arguments of CUB's segmented functions that give the begins and the ends of the segments.
     [[nodiscard]] std::string bounds() const
     {
         if (problem_.form == offsets)
@@ -331,7 +335,8 @@ private:
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
-        if (peer_.name == "cub_segmented_hint")  // no public function takes the length of the longest segment
+        // CUB has no public function that takes the length of the longest segment.
+        if (peer_.name == "cub_segmented_hint")
             return cub("call->num_segments, " + bounds() +
                        ", combination, initial, size_t(call->segment_length)");
         if (peer_.name == "cub_fixed_size")

@@ -1,6 +1,6 @@
 #pragma once
-// A probe is a file of kernels/measuring: a small kernel that shows one property of a GPU and does no
-// reduction.
+// A probe is a file in kernels/measuring with a small kernel. Its run time shows one property of a GPU. The
+// kernel does not reduce.
 #include <string>
 #include <vector>
 
@@ -12,38 +12,40 @@ namespace segfold {
 
 /// The content of a probe's file.
 struct Probe {
-    std::string file;   ///< "probes/divergence.cu"
-    std::string place;  ///< name in messages: `file`, with the user's folder in front if there is one
+    std::string file;   ///< path below kernels/, such as "measuring/divergence.cu"
+    std::string place;  ///< name in messages: `file`, preceded by the user's folder if the file lies in one
     std::string name, title, source;
     std::vector<Tunable> tunables;
     std::vector<Formula> where;  ///< conditions on the tunables
-    std::string text;            ///< the file, directives included
+    std::string text;            ///< the whole file, with its directives
 };
 
 /// CUDA text of a probe, with the arguments and shape of its only launch.
 ///
-/// Formulas may use num_elements and the tunables. A parameter has the name of the buffer to which it points,
-/// or is the int `num_elements`.
+/// Formulas may use num_elements and the tunables. A kernel parameter either is the int `num_elements`, or
+/// has the name of the buffer to which it points.
 struct EmittedProbe {
     std::string source;
-    std::vector<Scratch> inputs;   ///< filled with words of probe_word()
-    std::vector<Scratch> scratch;  ///< undefined before the launch
-    Scratch output;                ///< the buffer that is checked
+    std::vector<Scratch> inputs;   ///< buffers that must be filled with values of probe_word()
+    std::vector<Scratch> scratch;  ///< buffers that need no values before the launch
+    Scratch output;                ///< the buffer whose values are checked after the launch
     Formula moves;                 ///< bytes that all threads together read and write
     Launch launch;
     std::vector<std::string> parameters;
     Configuration configuration;
 };
 
-/// Reads a probe's front matter. `folder` is the user's folder if the file is in one. Throws SpecError with
-/// file and line.
+/// Reads a probe's front matter. `folder` is the folder that the user gave; empty for embedded files. Throws
+/// SpecError with file and line.
 Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
-/// Sets every tunable to its chosen value, else to its first. Throws InputError for a name or value that the
-/// probe does not have, and for values that a `where` line excludes.
+/// Returns a value for every tunable: the value in `chosen`, or else the tunable's first value. Throws
+/// InputError if `chosen` has a name or value that the probe does not have, or if a `where` line excludes the
+/// values.
 Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
 
-/// Writes the CUDA text of a probe. It is a pure function. Throws SpecError if the file is faulty.
+/// Writes the CUDA text of a probe. This is a pure function: the same arguments give the same bytes. Throws
+/// SpecError if the file is faulty.
 EmittedProbe emit(const Probe& probe, const Configuration& configuration, const ReadPart& read_part);
 
 }  // namespace segfold

@@ -10,8 +10,9 @@
 namespace segfold {
 namespace {
 
-/// Renames results that have the name of an output, in an operator with a scan alone. Nobody reads these
-/// results: they are the fields of the state.
+/// Returns the operator with different names for its results and its outputs. Renames a result that has the
+/// name of an output, if the operator has no map and does not keep its results. No other code reads such a
+/// result by its name.
 Operator with_names_apart(Operator op)
 {
     if (op.map || op.keeps_results)

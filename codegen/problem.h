@@ -1,6 +1,7 @@
 #pragma once
-// A problem is an operator, the form of its segments and the width of indices. It has no sizes. Texts are
-// emitted for problems.
+// A problem is an operator, the form of its segments and the width of indices. Texts are emitted for
+// problems. A text does not depend on the numbers of elements and segments, so a problem does not contain
+// them.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,36 +12,38 @@
 
 namespace segfold {
 
-/// The laws on which a stage may rely: laws that are claimed and not refuted.
+/// The laws on which a stage may rely: laws that the operator claims and that no check has refuted.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
-    bool assumes_associative = false;  ///< associativity is refuted, but the user asked to rely on it
+    bool assumes_associative = false;  ///< true if associativity is refuted, but the user asked to rely on it
 
-    /// False if only the fold from left to right gives right results, even if stages may combine in another
-    /// order.
+    /// True if no check has refuted associativity. False if a check has, even if the user asked to rely on
+    /// it; only a fold from left to right then gives right results.
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
-/// Most bytes of `__shared__` variables in a kernel on any GPU. A launch may ask for more dynamic memory.
+/// Greatest total size in bytes of the `__shared__` variables of a kernel, on any GPU. Dynamic shared memory,
+/// whose size a launch sets, may be larger.
 inline constexpr std::int64_t kMostStaticSharedBytes = std::int64_t{48} * 1024;
 
-/// Capabilities of a device that matter to texts and plans. The defaults describe a Hopper GPU, and hold for
-/// any host.
+/// Capabilities of a device on which texts and plans depend. The defaults describe a Hopper GPU; targets of
+/// hosts begin with the same values.
 struct Target {
     /// True if copies to shared memory can bypass registers: compute capability 8.0 and later.
     bool has_async_copies = true;
     bool has_bf16_conversions = true;                            ///< true from compute capability 8.0 on
-    std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most shared memory of a block
+    std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< greatest size of a block's shared memory
     int compute_capability = 90;  ///< ten times the major number plus the minor one
-    /// For a host: true if its compiler knows _Float16 and its processor converts it.
+    /// For a host: true if its compiler knows the type _Float16 and its processor has instructions to convert
+    /// it.
     bool has_f16_conversions = false;
-    bool has_wide_vectors = true;  ///< of a host: true if a register holds sixteen words, as in AVX-512
+    bool has_wide_vectors = true;  ///< for a host: true if a register holds sixteen words, as in AVX-512
 };
 
-/// Returns the target of the oldest devices, of compute capability 7.5 or, on a host, without wide registers.
-/// Texts for it run on `target`, too.
+/// Returns the capabilities of the oldest supported devices: GPUs of compute capability 7.5, hosts without
+/// wide registers. Texts for them also run on `target`, whose capabilities are never exceeded.
 [[nodiscard]] Target oldest_target(const Target& target);
 
 class FormulaNames;
@@ -48,22 +51,23 @@ class FormulaNames;
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 
-    Operator written;  ///< checked, as the author wrote it; shown in headings of texts
-    /// The operator after rewriting: with 32-bit indices, states keep places and counts in 32 bits; sums of
-    /// bytes have an append.
+    /// The checked operator as its author wrote it; shown in the comment at the top of texts.
+    Operator written;
+    /// The operator after rewriting, from which code is emitted. With 32-bit indices, its states keep places
+    /// and counts in 32 bits. If it sums bytes, it has an append.
     Operator op;
-    std::shared_ptr<const FormulaNames> facts;  ///< operator_facts() of `op`
+    std::shared_ptr<const FormulaNames> facts;  ///< the result of operator_facts(op), computed once
     SegmentForm form;
     int index_bits;                ///< 32 or 64
-    Type number_type = Type::i32;  ///< for form groups: the integer type of the numbers of groups
+    Type number_type = Type::i32;  ///< for form groups: the integer type of the elements' group numbers
     int key_bytes = 4;             ///< for form keys: 1, 2, 4 or 8 bytes, compared as bits
-    /// For form ranges: true if kernels get the ends of segments, false if they get the offsets of their
-    /// items.
+    /// For form ranges: true if kernels get the end of each range, false if kernels get offsets that count
+    /// the items of all earlier ranges.
     bool has_ends = false;
-    UsableLaws laws;  ///< the declared laws, unless the caller refutes one
+    UsableLaws laws;  ///< the declared laws, without those that the caller has refuted
     Target target;
-    /// Tables whose reads are checked. The caller must ensure that other tables are never read past their
-    /// ends.
+    /// Names of the tables whose indices kernels check. For all other tables, the caller must ensure that
+    /// every index is inside the table.
     std::vector<std::string> checked_tables = {};
 };
 

@@ -24,7 +24,7 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets, ranges, flags, keys and groups");
 }
 
-/// Reads "NAME = FORMULA" for a tunable declared above.
+/// Reads "NAME = FORMULA". Throws SpecError if no line above declares a tunable NAME.
 std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
                                                 const std::string& place)
 {
@@ -79,7 +79,7 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
             stage.prefer.push_back(read_preference(stage, argument, place));
         else if (std::ranges::find(kStageWords, word) == kStageWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
-        launches = launches || word == "launch" || word == "use";  // a used part may hold launches
+        launches = launches || word == "launch" || word == "use";  // a part may contain the launches
         if (word == "needs")
             stage.needs_sizes = sizes;
         if (word == "needs" || word == "suits" || word == "where" || word == "prefer")

@@ -14,50 +14,60 @@ namespace segfold {
 
 /// The content of a stage file. It does not depend on an operator.
 struct Stage {
-    std::string file;      ///< "stages/tile_scan.cu"
-    std::string place;     ///< name in messages: `file`, with the user's folder in front if there is one
-    bool is_rung = false;  ///< from ladder/: only for measurements, never a default
+    std::string file;  ///< path below kernels/, such as "stages/tile_scan.cu"
+    /// Name in messages: `file`, preceded by the user's folder if the file lies in one.
+    std::string place;
+    /// True for a file of ladder/, which is only for measurements and never the default.
+    bool is_rung = false;
     Dialect dialect = Dialect::cuda;  ///< native for files of cpu/
     std::string name, title;
-    std::string after;   ///< the stage on which it improves; empty for a first stage
-    std::string source;  ///< origin of the idea
+    std::string after;   ///< name of the stage on which this stage improves; may be empty
+    std::string source;  ///< origin of the idea, such as a publication
     std::vector<SegmentForm> forms;
-    std::vector<Formula> needs;     ///< on an operator: associative, commutative, identity, state_bytes <= 64
-    std::vector<Size> needs_sizes;  ///< `let` lines before the last `needs`
-    std::optional<Formula> suits;   ///< its rank among the stages that can serve; uses plan_facts()
-    std::vector<Size> suits_sizes;  ///< `let` lines before `suits`
+    std::vector<Formula> needs;  ///< conditions on the problem, such as commutative or state_bytes <= 64
+    /// `let` sizes that formulas in `needs` may use: those above the last `needs` line.
+    std::vector<Size> needs_sizes;
+    /// Formula for the stage's rank among stages that can serve; uses plan_facts().
+    std::optional<Formula> suits;
+    std::vector<Size> suits_sizes;  ///< `let` sizes that `suits` may use: those above the `suits` line
     std::vector<Tunable> tunables;
-    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or prefer
+    /// `let` sizes that are known when a configuration is chosen: those above the last `needs`, `suits`,
+    /// `where` or `prefer` line.
+    std::vector<Size> sizes;
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
-        prefer;                        ///< tunable, bound on its value; in order; use plan_facts()
-    std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
-    std::string text;                  ///< the file, directives included
+        prefer;  ///< pairs of a tunable and a bound on its value, in order
+    /// Names in `number` lines of all paragraphs; each is a tunable or a size.
+    std::vector<std::string> numbers;
+    std::string text;  ///< the whole file, with its directives
 };
 
-/// The form in which a stage reads segments of form `form`: that form or its converted_form(); none if the
-/// stage takes neither.
+/// Returns the form in which a stage reads segments that are given in `form`: `form` itself, or its
+/// converted_form(). Returns nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
-/// True if `form` is flags or keys and the stage works on offsets. Another kernel of the stage then makes
-/// offsets first.
+/// True if `form` is flags or keys and the stage first computes offsets from the flags or keys, with a kernel
+/// of its own.
 bool finds_offsets(const Stage& stage, SegmentForm form);
 
-/// Value of `suits`; 0 for a stage without it. `facts` are plan_facts(). Throws SpecError.
+/// Returns the value of the stage's `suits` line; 0 if the stage has no such line. `facts` are plan_facts().
+/// Throws SpecError if the formula cannot be evaluated.
 std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
-/// The directives that depend on the problem: sizes, scratch memory and launches.
+/// The sizes, scratch memory and launches of a stage for one problem. They depend on the problem because its
+/// facts decide which paragraphs of the stage are kept.
 struct Plumbing {
-    std::vector<Size> sizes;  ///< `//% let num_tiles = ...`, in order
+    std::vector<Size> sizes;  ///< the `let` lines in order, such as `//% let num_tiles = ...`
     std::vector<Scratch> scratch;
     std::vector<Launch> launches;
 };
 
-/// Reads a stage file's front matter. `folder` is the user's folder if the file is in one. Throws SpecError
-/// with file and line.
+/// Reads a stage file's front matter. `folder` is the folder that the user gave; empty for embedded files.
+/// Throws SpecError with file and line.
 Stage read_stage(std::string file, std::string text, const std::string& folder = "");
 
-/// Reads `let`, `scratch` and `launch` from the directives that weaving returns.
+/// Reads `let`, `scratch` and `launch` from `directives`, those of the kept paragraphs, which weave()
+/// returns.
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives);
 
 }  // namespace segfold

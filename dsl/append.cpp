@@ -9,7 +9,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Renames the locals of combine's expression, and reads locals in place of the later state's fields.
+/// Copies an expression of combine. The copy uses new names for locals, and reads the locals of `lifted` in
+/// place of the later state's fields.
 Expression renamed(const Expression& expression, const Names& locals, const Names& lifted)
 {
     ExpressionNode node = *expression;
@@ -55,7 +56,7 @@ Block joined_lift(const Operator& op)
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         const auto& field = op.state[i];
         lifted[field.name] = free_name("lifted_" + field.name);
-        // A value may be a bare number, which has no type. The conversion gives it one.
+        // A value may be a bare number, which has no type. The conversion gives the number the field's type.
         block.lets.push_back({lifted[field.name],
                               with_type(make_convert(field.type, op.lift.assignments[i].value),
                                         {op.lift.assignments[i].value}, field.type),

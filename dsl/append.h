@@ -6,15 +6,15 @@
 
 namespace segfold {
 
-/// Returns combine(earlier, lift) of a checked operator as one block. `let` binds the lifted values, and
-/// combine reads them in place of the later state.
+/// Builds one block that computes combine(earlier, lift(element)) for a checked operator. Locals of the block
+/// hold the lifted values, which stand for the fields of the later state.
 Block joined_lift(const Operator& op);
 
-/// Name of a parameter or place (index, position, segment) that append reads and lift does not; empty if
-/// there is none. Stages load only the parameters that lift reads.
+/// Name of a parameter or place (index, position, segment) that append reads but lift does not; empty if
+/// there is none. check() refuses such an append, because stages load only the parameters that lift reads.
 std::string read_by_append_alone(const Operator& op);
 
-/// True if lift reads a table, which append must not. Scalars do not count.
+/// True if lift reads a table. Stages then ignore `append`. A scalar does not count as a table.
 bool lift_reads_tables(const Operator& op);
 
 }  // namespace segfold

@@ -76,7 +76,7 @@ class Array {
 public:
     Array() = default;
     ~Array() = default;
-    /// Leaves `other` without elements.
+    /// Takes the memory and leaves `other` empty.
     Array(Array&& other) noexcept { *this = std::move(other); }
     Array& operator=(Array&& other) noexcept
     {
@@ -123,7 +123,7 @@ public:
         return other;
     }
 
-    /// The same elements, borrowed.
+    /// Returns an array that borrows this array's memory. This array must outlive it.
     [[nodiscard]] Array lend() const
     {
         auto other = borrow(type_, data_, length_);
@@ -131,10 +131,11 @@ public:
         return other;
     }
 
-    /// False if the memory is the caller's, or if the array has none.
+    /// False if the memory is borrowed, or if the array has no memory.
     [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
 
-    /// Keeps the first `length` elements and all of the memory. `length` must not exceed the present length.
+    /// Drops all elements except the first `length`. Frees no memory. `length` must not exceed the present
+    /// length.
     void shorten(std::size_t length)
     {
         if (length > length_)
@@ -142,8 +143,8 @@ public:
         length_ = length;
     }
 
-    /// Number of values in a row of an array [length / row_length, row_length] in C order; 0 if the array has
-    /// one dimension.
+    /// Number of values in a row, if the array holds a matrix of length / row_length rows in C order; 0 if
+    /// the array has one dimension.
     [[nodiscard]] std::size_t row_length() const { return row_length_; }
     void set_row_length(std::size_t row_length) { row_length_ = row_length; }
 
@@ -179,7 +180,7 @@ private:
     std::size_t length_ = 0;
     std::size_t row_length_ = 0;
     std::unique_ptr<std::byte[]> owned_;
-    std::byte* data_ = nullptr;  ///< owned or borrowed
+    std::byte* data_ = nullptr;  ///< points to `owned_` or to borrowed memory
 };
 
 /// An array and its name in an operator or a file.

@@ -6,7 +6,7 @@ namespace segfold {
 
 /// One text file embedded at build time.
 struct EmbeddedFile {
-    std::string_view path;  ///< relative to the folder that was embedded, with forward slashes
+    std::string_view path;  ///< path in the embedded folder, with forward slashes
     std::string_view text;
 };
 

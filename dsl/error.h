@@ -1,5 +1,5 @@
 #pragma once
-// The four kinds of failure that a caller can tell apart. Each has its exit code.
+// The four kinds of errors, and the exit code of the program for each.
 #include <stdexcept>
 #include <string>
 
@@ -15,19 +15,20 @@ private:
     int exit_code_;
 };
 
-/// Text that the user wrote (an operator, a stage file) is wrong. The message holds place, excerpt and caret.
+/// A fault in a text that the user wrote, such as an operator or a stage file. The message shows the place,
+/// an excerpt and a caret.
 class SpecError : public Error {
 public:
     explicit SpecError(const std::string& message) : Error(message, 2) {}
 };
 
-/// Arrays, files or flags are wrong. The message names the object, the value found and the right one.
+/// A fault in arrays, files or flags. The message names the object, the value found and the right one.
 class InputError : public Error {
 public:
     explicit InputError(const std::string& message) : Error(message, 2) {}
 };
 
-/// The device, the driver, a compiler or a disk failed.
+/// A failure of the device, the driver, a compiler or a disk.
 class DeviceError : public Error {
 public:
     explicit DeviceError(const std::string& message) : Error(message, 3) {}

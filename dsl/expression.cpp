@@ -47,7 +47,8 @@ constexpr Precedence kPrecedences[] = {
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
-/// Deepest tree that may be built, since recursion walks and frees trees. check() allows far less.
+/// Depth of the deepest tree that may be built. Deeper trees could exhaust the stack, because recursion walks
+/// and frees them. check() allows only kDeepestExpression.
 constexpr int kDeepestTree = 16 * kDeepestExpression;
 
 ExpressionNode node(ExpressionKind kind, Position position)

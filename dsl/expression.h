@@ -31,7 +31,7 @@ enum class ExpressionKind : std::uint8_t {
     gather,       ///< table[index]
 };
 
-/// The state that a field belongs to.
+/// The state that a field node reads.
 enum class Operand : std::uint8_t { earlier, later, state };
 
 /// Limits of check(): deepest nesting of one expression, and most nodes in one operator.
@@ -40,22 +40,23 @@ inline constexpr int kMostNodes = 20000;
 
 class Expression;
 
-/// A node of the tree. A member has a meaning only for the kinds that its comment names.
+/// A node of an expression tree. The comment of each member lists the kinds that use it.
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
-    std::string name;    ///< name, field, call: the function, gather: the table, constant, limit
-    std::string symbol;  ///< unary, binary: "+", "<=", ...; convert: kGenericConversion, until check()
-    Operand operand = Operand::state;  ///< field: the state that it belongs to
+    /// Name of a name, constant, limit or field node; of a call, its function; of a gather, its table.
+    std::string name;
+    /// Symbol of a unary or binary node, such as "+" or "<="; of a convert node, see kGenericConversion.
+    std::string symbol;
+    Operand operand = Operand::state;  ///< field: the state that it reads
     bool negative = false;             ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;       ///< integer: |value|; boolean: 0 or 1
     double real = 0;                   ///< real: the nearest double
-    int rest = 0;  ///< real: on which side of `real` the exact number lies, as in NearReal
-    std::vector<Expression> arguments;  ///< in the order of the text
-    std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
+    int rest = 0;  ///< real: the side of `real` on which the exact number lies, as in NearReal
+    std::vector<Expression> arguments;  ///< operands or arguments, in the order of the text
+    std::optional<Type> type;  ///< type of the value, after check(); limit and convert: type that they name
     Position position;
-    int depth = 1;  ///< levels of the subtree
-    int size =
-        1;  ///< nodes of the subtree, counted no further than kMostNodes + 1; shared ones count each time
+    int depth = 1;  ///< number of levels of the subtree
+    int size = 1;   ///< nodes of the subtree, at most kMostNodes + 1; a shared node counts at each use
 };
 
 /// A handle to an immutable expression tree; cheap to copy.
@@ -65,7 +66,7 @@ struct ExpressionNode {
 class Expression {
 public:
     Expression() = default;
-    /// Only for a bool. Without this constraint pointers would convert to truth values.
+    /// Takes only a bool. Without this constraint, pointers would convert to bool.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
     {}
@@ -79,7 +80,6 @@ public:
     const ExpressionNode& operator*() const { return *node_; }
     const ExpressionNode* operator->() const { return node_.get(); }
 
-    /// The argument `i` of this node.
     [[nodiscard]] const Expression& argument(std::size_t i) const { return node_->arguments[i]; }
 
 private:
@@ -103,14 +103,15 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// Symbol of conversions `T(x)` and `Acc(x)` in a generic text. check() removes conversions to the same type.
+/// `symbol` of a conversion that a text for any type writes as `T(x)` or `Acc(x)`. check() removes the
+/// conversion if x already has the target type.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 
 /// Value of an integer or real literal, rounded to a floating-point type.
 [[nodiscard]] double rounded_literal(const ExpressionNode& node, Type type);
 
-/// Copies the node with other arguments and a type.
+/// Returns a copy of the node that has the given arguments and type.
 Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type);
 
 Expression operator+(const Expression& left, const Expression& right);
@@ -135,11 +136,11 @@ Expression operator-(const Expression& argument);
 Expression operator!(const Expression& argument);
 Expression operator~(const Expression& argument);
 
-/// `condition ? yes : no`. Both sides have one type; only the chosen one is evaluated.
+/// `condition ? yes : no`. `yes` and `no` must have the same type; only the chosen one is evaluated.
 Expression select(const Expression& condition, const Expression& yes, const Expression& no);
 /// A call of a function of the language, as in call("sqrt", {x}).
 Expression call(std::string function, std::vector<Expression> arguments);
-/// `T(x)`.
+/// The conversion `T(x)`.
 Expression convert(Type type, const Expression& argument);
 Expression lowest(Type type);
 Expression highest(Type type);
@@ -152,8 +153,8 @@ struct Function {
     enum class Domain : std::uint8_t { number, real, integer };
     std::string_view name;
     int arity;
-    Domain domain;                    ///< the kind of its arguments, which have one type
-    std::optional<Type> result = {};  ///< type of its value, if not the arguments' type
+    Domain domain;                    ///< kind of the arguments, which all have the same type
+    std::optional<Type> result = {};  ///< type of the value; none: the arguments' type
 };
 
 /// Returns the function called `name`, or nullptr.

@@ -28,7 +28,7 @@ std::optional<Integer> scale(Integer factor, Integer base, std::int64_t exponent
     return factor;
 }
 
-/// BASE^EXPONENT
+/// Parses BASE^EXPONENT.
 template <class Integer>
 std::optional<Integer> parse_power(std::string_view text, std::size_t sign)
 {
@@ -39,7 +39,7 @@ std::optional<Integer> parse_power(std::string_view text, std::size_t sign)
     return scale(Integer{1}, *base, *exponent);
 }
 
-/// DIGITS[.DIGITS]e[+]EXPONENT, if the value is an integer.
+/// Parses DIGITS[.DIGITS]e[+]EXPONENT. None if the value is no integer.
 template <class Integer>
 std::optional<Integer> parse_exponent(std::string_view text, std::size_t letter)
 {

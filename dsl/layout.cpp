@@ -73,7 +73,8 @@ constexpr std::string_view kKnownLayouts =
     "whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, keys=FILE, "
     "groups=FILE, rows=FILE.mtx and generated ones such as geometric:mean=32";
 
-/// Throws InputError that begins with the layout's text, to show which argument is meant.
+/// Throws an InputError whose message begins with the layout's text, so that the user sees which argument is
+/// faulty.
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)
 {
     throw InputError(fmt::format("layout '{}': {}", text, problem));
@@ -106,8 +107,8 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
-/// End of the first array in `text`: after the bracket of a list of numbers, or before the comma after a
-/// file.
+/// Position of the comma that ends the first array in `text`; the end of `text` if there is none. Commas
+/// inside of [...] do not count.
 std::size_t end_of_array(std::string_view text)
 {
     const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;

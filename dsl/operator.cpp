@@ -60,7 +60,7 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
-/// True for values that are no product. A compiler cannot fuse such a value with an addition.
+/// True if the value is certainly not a product. A compiler can fuse only a product with an addition.
 bool is_no_product(const Expression& expression, const Operator& op)
 {
     switch (expression->kind) {
@@ -80,8 +80,8 @@ bool is_no_product(const Expression& expression, const Operator& op)
     }
 }
 
-/// True if a node rounds in a way that may differ between back ends, unlike a single correctly rounded
-/// operation.
+/// True if back ends may round a node differently. All back ends agree on a single operation that is
+/// correctly rounded.
 bool rounds_freely(const ExpressionNode& node, const Operator& op)
 {
     if (!rounds(node))
@@ -178,8 +178,8 @@ bool reads(const Block& block, std::string_view parameter)
 
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
-// True if combine never rounds, and other parts round only f32 and f64, by single + - * / and sqrt that no
-// compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
+// Requires that combine never rounds. Other parts may round only f32 and f64, and only by single + - * / and
+// sqrt that no compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
 bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };

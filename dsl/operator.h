@@ -19,10 +19,10 @@ struct Parameter {
     bool table = false;
     Position position;
     bool scalar = false;  ///< one value for all elements; then `table` is true as well
-    bool row = false;     ///< elements or entries are rows of features; expressions mean one feature
+    bool row = false;     ///< each element or table entry is a row; expressions handle one number of the row
 };
 
-/// A field of the state. `identity` is its value in combine's identity; none in a semigroup.
+/// A field of the state. `identity` is the field's value in combine's identity; a semigroup has none.
 struct StateField {
     std::string name;
     Type type;
@@ -30,7 +30,7 @@ struct StateField {
     Position position;
 };
 
-/// A field of the result, one output array.
+/// A field of the result. A fold returns one array for each field.
 struct ResultField {
     std::string name;
     Type type;
@@ -51,31 +51,33 @@ struct Assignment {
     Position position;
 };
 
-/// Locals, then one value for every field of the state or of the result. check() puts the values into the
-/// fields' order.
+/// A part of an operator: locals, then one value for each field that the part sets. check() sorts the values
+/// into the order of the fields.
 struct Block {
     std::vector<Let> lets;
     std::vector<Assignment> assignments;
     Position position;
 };
 
-/// Running results: outputs of an element from the state of the elements before it and the state with it.
+/// The part `scan`: gives each element outputs from two states, the state before the element and the state
+/// with it.
 ///
 /// `before` and `through` are the author's names of the two states. In the block's expressions,
 /// Operand::earlier is `before`, Operand::later is `through`, and through = combine(before, lift(element)).
 /// In reverse, `before` covers the later elements of the segment, and through = combine(lift(element),
-/// before). The first element that is visited has the identity before it.
+/// before). At the first element visited, `before` is the identity.
 struct Scan {
     std::string before = "before", through = "through";
     bool reverse = false;
     Block block = {};
 };
 
-/// Limits of an operator: longest name in bytes; most parameters, state fields and results.
+/// Limits of an operator: length of the longest name in bytes; number of parameters, of state fields and of
+/// results.
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
 
-/// The author's claims beyond associativity. Checks of laws try them.
+/// Laws that the author claims besides associativity. They may be false; dsl/laws judges them.
 struct Laws {
     bool commutative = false;
     bool idempotent = false;
@@ -95,30 +97,32 @@ struct Operator {
     std::string description;  ///< the comment lines above it, without comment marks
     std::vector<Parameter> parameters;
     std::vector<ResultField> results;
-    std::vector<ResultField> outputs;  ///< of `map` and `scan`: arrays as long as the input
+    std::vector<ResultField> outputs;  ///< set by `map` and `scan`: arrays as long as the input
     bool keeps_results = true;         ///< false: the results are not returned
     std::vector<StateField> state;
     Block lift;
     std::string earlier = "a";  ///< combine's names for its operands
     std::string later = "b";
     Block combine;
-    /// combine(earlier, lift(element)) in fewer steps. Uses fields of the earlier state, and the names of
-    /// lift except tables. Elements come in ascending order of their index.
+    /// Computes combine(earlier, lift(element)) in fewer steps. It may read fields of the earlier state, and
+    /// all names of lift except tables. Elements are appended in ascending order of their index.
     std::optional<Block> append;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
     std::optional<Block> map;     ///< write-back: makes outputs of an element from its segment's results
-    std::optional<Scan> scan;     ///< running results
+    /// Running results: makes outputs of an element from the states before it and with it.
+    std::optional<Scan> scan;
     Laws laws;
     Position position;
     SourcePointer source;            ///< the text of the operator, for messages; may be null
-    std::string identity_word = {};  ///< in a short form: the identity's name in messages
-    std::shared_ptr<const std::vector<Operator>> factors = {};  ///< operators of a product by `&`, or null
+    std::string identity_word = {};  ///< name of the identity in messages: "--identity"; empty: default
+    /// The operators that `&` joined into this one; null if there are none.
+    std::shared_ptr<const std::vector<Operator>> factors = {};
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True if an empty segment has a result.
     [[nodiscard]] bool allows_empty() const { return has_identity() || empty.has_value(); }
-    /// True if segments may be empty: they have a result, or nobody asks for it.
+    /// True if data may have empty segments: such a segment has a result, or needs none.
     [[nodiscard]] bool takes_empty_segments() const { return allows_empty() || (!keeps_results && !map); }
 };
 
@@ -131,13 +135,15 @@ bool same(const Operator& left, const Operator& right);
 /// The arrays that a fold returns, in order: the results, if the operator keeps them, then the outputs.
 std::vector<ResultField> returned_fields(const Operator& op);
 
-/// The places in `op.outputs` of the outputs that a checked block of `map` or `scan` sets, in its order.
+/// Indices in `op.outputs` of the outputs that a block of `map` or `scan` sets, in the block's order. `op`
+/// must be checked.
 std::vector<std::size_t> output_places(const Operator& op, const Block& block);
 
-/// Removes `map` and `scan`: the operator then returns the results that `map` would see.
+/// Returns the operator without `map` and `scan`. Its results are the results that `map` reads, even if `op`
+/// does not return these.
 Operator without_outputs(Operator op);
 
-/// True if `scan` reads the state of the elements before its own.
+/// True if `scan` reads the state before an element.
 bool reads_before(const Operator& op);
 
 /// True if an expression of the block uses `name`: index, position, segment or length.

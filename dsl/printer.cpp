@@ -13,14 +13,14 @@ namespace {
 constexpr int kUnaryLevel = 11;
 constexpr int kPrimaryLevel = 12;
 
-/// Prints trees so that the parser reads the same tree again. A left operand is printed at its operator's
-/// precedence, a right operand one level tighter.
+/// Prints trees so that the parser reads the same tree again. A left operand gets parentheses if it binds
+/// less tightly than the operator; a right operand also if it binds equally.
 class Printer {
 public:
     explicit Printer(const Operator* op)
         : op_(op), earlier_(op ? op->earlier : "a"), later_(op ? op->later : "b")
     {}
-    /// With names of its own for the two states.
+    /// Prints the two states by the given names.
     Printer(const Operator* op, std::string earlier, std::string later)
         : op_(op), earlier_(std::move(earlier)), later_(std::move(later))
     {}
@@ -196,11 +196,11 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
-/// Prints a number close to the midpoint of two others: all digits of the midpoint, and one more for its
-/// side.
+/// Prints a number that lies at the midpoint of two others, or just beside it. Prints all digits of the
+/// midpoint; if the number lies beside it, one more digit tells the side.
 std::string all_digits(NearReal number)
 {
-    constexpr std::size_t kEnough = 24;  // changing the last of this many digits changes no double
+    constexpr std::size_t kEnough = 24;  // a change of the last of these digits changes no double
     const auto text = fmt::format("{:.766e}", std::fabs(number.real));
     const auto exponent = text.find('e');
     auto digits = text.substr(0, exponent);

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Most digits of a double, from the first to the last nonzero one.
+/// Largest number of decimal digits of a double, from the first to the last nonzero digit.
 constexpr int kMostDigits = 767;
 
 /// A magnitude 0.DIGITS * 10^exponent. The digits neither begin nor end with 0.

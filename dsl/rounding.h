@@ -7,14 +7,13 @@
 
 namespace segfold {
 
-/// A number that a double may be unable to hold: the nearest double, and the side of the double on which the
-/// number lies.
+/// A number: the nearest double and, if rounding needs it, the side of the double on which the number lies.
 ///
 /// Rounding twice goes wrong only if the double lies midway between two numbers of a narrower type. `rest` is
 /// 0 in all other cases.
 struct NearReal {
     double real = 0;
-    int rest = 0;  ///< -1: the number is less than `real`; 1: greater; 0: it does not matter
+    int rest = 0;  ///< -1: the number is less than `real`; 1: greater; 0: equal, or the side does not matter
 
     bool operator==(const NearReal&) const = default;
 };
@@ -23,7 +22,7 @@ struct NearReal {
 [[nodiscard]] NearReal near_decimal(std::string_view decimal, double real);
 /// The integer with this sign and magnitude.
 [[nodiscard]] NearReal near_integer(bool negative, std::uint64_t magnitude);
-/// The number near `real`, on the side given by the sign of `rest`.
+/// A number beside `real`: below it if `rest` is negative, above it if `rest` is positive.
 [[nodiscard]] NearReal near_real(double real, int rest);
 
 /// The nearest number of a floating-point type; infinity if the number is too large.

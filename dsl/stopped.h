@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Thrown by work that was stopped. It is not an Error, so code that turns errors into findings lets it pass.
+/// Thrown by work that was stopped. It is not an Error, so code that catches Error lets it pass.
 class Stopped : public std::exception {
 public:
     [[nodiscard]] const char* what() const noexcept override;
@@ -20,7 +20,8 @@ const std::atomic<bool>* exchange_stop_flag(const std::atomic<bool>* flag);
 /// Throws Stopped if this thread's flag is set. Long loops should call it several times a second.
 void throw_if_stopped();
 
-/// Number of elements between two calls of throw_if_stopped(); they take some milliseconds.
+/// Number of elements that a loop handles between two calls of throw_if_stopped(). This takes some
+/// milliseconds.
 inline constexpr int kElementsBetweenLooks = 1 << 16;
 
 }  // namespace segfold

@@ -11,11 +11,11 @@
 namespace segfold {
 namespace {
 
-/// Names with a small first letter that users' names must not have in CUDA text. is_taken() adds rules, and
-/// the file scope of kernels/ adds names. tests/codegen/cuda_names_test.cpp derives all of these and reports
-/// missing ones.
+/// The names with a small first letter that CUDA text uses itself. Users' names must differ from them.
+/// is_taken() adds rules, and taken_names() adds the names at file scope in kernels/.
+/// tests/codegen/cuda_names_test.cpp derives all these names and reports missing ones.
 constexpr std::string_view kTaken[] = {
-    // Words of C++, with additions of g++ and nvcc.
+    // Keywords of C++, g++ and nvcc.
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
     "class "
     "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
@@ -42,7 +42,7 @@ constexpr std::string_view kTaken[] = {
     "ulonglong ushort longlong warpSize",
     // Names in the texts of peers.
     "fetch_identity initial segfold_peer segfold_peer_error write_identity",
-    // Types, and names around an operator's expressions.
+    // Names of types, and names in the text around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "copy_vectors shared_vectors copy_chunk_async quick_exp load_other_items map_items_of "
@@ -72,7 +72,7 @@ const Identifiers& taken_names()
             add_words(words, found);
         for (const auto& file : embedded_kernels()) {
             if (file.path.starts_with("measuring/"))
-                continue;  // no operator shares a text with this file
+                continue;  // a text that holds an operator never holds a probe
             add_file_scope_words(file.text, found);
             for (const auto& directive : directives_of(file.text))
                 if (directive.word == "number")
@@ -85,7 +85,7 @@ const Identifiers& taken_names()
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// True for `STEMCapital...`: kWarpThreads for the stem "k".
+/// True if `name` is `stem` followed by a capital, such as kWarpThreads for the stem "k".
 bool is_stem_and_capital(std::string_view name, std::string_view stem)
 {
     return name.size() > stem.size() && name.starts_with(stem) && is_capital(name[stem.size()]);
@@ -107,7 +107,7 @@ bool is_vector(std::string_view name)
     return std::ranges::find(kElements, name) != std::end(kElements);
 }
 
-/// True for a function of f32, such as expf, that has an f64 twin in the language or in CUDA.
+/// True for a name such as expf: the name of an f64 function of the language or of CUDA, followed by `f`.
 bool is_function_of_f32(std::string_view name)
 {
     if (!name.ends_with('f'))
@@ -148,7 +148,7 @@ std::string cuda_identifier(std::string_view name)
         rest.remove_prefix(kOwn.size());
     if (!rest.empty() && (rest[0] == '_' || is_capital(rest[0])))
         return std::string(kOwn).append(name);
-    // A user's trailing underscore is doubled, so that no two names collide.
+    // A name that ends in an underscore gets a second one, so that no two names collide.
     return std::string(name) + (name.ends_with('_') || is_taken(name) ? "_" : "");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Names in CUDA text for the language's types and the user's variables.
+// Gives the names that CUDA text uses for the language's types and the user's variables.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,18 +8,20 @@
 
 namespace segfold {
 
-/// Name of a type in CUDA text. It is the language's own name if the text defines that name.
+/// Returns the name of a type in CUDA text: a type of C++, such as "float", or the language's own name, such
+/// as "f16", if the text defines the type.
 std::string cuda_name(Type type);
 
-/// A user's name in the form for CUDA text. Different names stay different.
+/// Returns the name that CUDA text uses for a user's name. Different names stay different.
 ///
 /// A name that begins with an underscore or a capital gets the prefix `own`, because macros, reserved names
-/// of C++ and the types of kernels/ begin so. Any other name gets an underscore at its end if C++, CUDA, a
-/// file of kernels/, the text around an operator or a header that peers include uses it.
+/// of C++ and the types of kernels/ begin with one. Any other name gets an underscore at its end if the name
+/// is already used by C++, CUDA, a file of kernels/, the text around an operator or a header that peers
+/// include.
 std::string cuda_identifier(std::string_view name);
 
-/// The names that cuda_identifier() changes because they are in use, in order. Names that it changes for
-/// their first or last letters are not listed.
+/// Returns the names that cuda_identifier() changes because they are in use, sorted. Omits names that it
+/// changes because of their first or last letter.
 std::vector<std::string> taken_identifiers();
 
 }  // namespace segfold

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kUnaryLevel = 11, kPrimaryLevel = 12;
 
-/// Greatest literal that needs no suffix next to a value of a wider type.
+/// Greatest int. Literals up to this value need no suffix next to a value of a wider type.
 constexpr std::uint64_t kHighestInt = 0x7fffffff;
 
 bool is_bitwise(const std::string& symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
@@ -28,7 +28,8 @@ bool is_comparison(const std::string& symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
-/// The lowest binding strength at which an operand of `symbol` needs no parentheses.
+/// Returns the lowest precedence at which `operand` needs no parentheses as the left or right operand of
+/// `symbol`.
 int operand_level(const std::string& symbol, const Expression& operand, bool right)
 {
     const auto& inner = operand->symbol;
@@ -40,10 +41,11 @@ int operand_level(const std::string& symbol, const Expression& operand, bool rig
     return precedence(symbol) + (right ? 1 : 0);
 }
 
-/// The unsigned type in which a signed type is computed, so that it wraps.
+/// Returns the unsigned type in which arithmetic on a signed type is computed, so that overflow wraps.
 Type wrapping_type(Type type) { return size_bytes(type) == 8 ? Type::u64 : Type::u32; }
 
-/// True for signed arithmetic that may overflow. Narrow types are computed in int, which holds every result.
+/// True for signed arithmetic that may overflow. Types of 8 and 16 bits are computed in int, which holds
+/// every result.
 bool wraps(const ExpressionNode& node)
 {
     const bool arithmetic = (node.kind == ExpressionKind::binary || node.kind == ExpressionKind::unary) &&
@@ -66,13 +68,13 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
-/// Appends the type's name: to_f16, divide_i32.
+/// Appends the type's name to the stem, as in to_f16 or divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
     return fmt::format("{}_{}", stem, name(type));
 }
 
-/// CUDA's name of a function for f32 ("expf") or f64 ("exp").
+/// Returns CUDA's name of a function of floats: for exp, "expf" for f32 and "exp" for f64.
 std::string math_name(const std::string& function, Type type)
 {
     const std::string stem = function == "min"   ? "fmin"
@@ -162,7 +164,7 @@ std::string CudaPrinter::number(const ExpressionNode& node, int& level) const
         level = std::signbit(real) ? kUnaryLevel : kPrimaryLevel;
         return text;
     }
-    // C++ has no literal for the lowest value: it reads a minus sign and a number that is too large.
+    // C++ has no literal for the lowest value: it reads a minus sign and a literal that is too large.
     if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) &&
         size_bytes(type) >= 4)
         return type == Type::i32 ? "kLowestI32" : "kLowestI64";
@@ -245,7 +247,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         const auto text = wrapped_arithmetic(node);
         return precedence(node.symbol) < loosest ? "(" + text + ")" : text;
     }
-    // Only the low bits matter, so conversions in between may be skipped.
+    // Only the low bits of the value matter, so a conversion from an integer may be skipped.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
     if (converts && *argument->type == *node.type)
@@ -258,7 +260,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     return cuda_name(wide) + "(" + (hidden ? hide(text) : text) + ")";
 }
 
-/// Prints the operation on the unsigned forms of its operands.
+/// Prints the operation with its operands converted to unsigned types.
 std::string CudaPrinter::wrapped_arithmetic(const ExpressionNode& node) const
 {
     const int own = precedence(node.symbol);
@@ -303,7 +305,7 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     }
     // The product of two u16 overflows int, the type to which C++ promotes them.
     const bool overflows = type == Type::u16 && symbol == "*";
-    // NVRTC may turn such a comparison into a test for zero; see opaque.h.
+    // NVRTC may turn a comparison of a sum into a wrong test for zero; see opaque.h.
     const bool tests_zero = !is_native_ && is_narrow(operands) && is_comparison(symbol) &&
                             (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
@@ -425,11 +427,11 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
     if (node.name == "abs")
         return is_unsigned_integer(type) ? raw(first, level)
                                          : with_type_name("absolute", type) + "(" + value(first, 0) + ")";
-    // Widens narrow values with zeros, whatever their sign.
+    // Widens 8-bit and 16-bit values with zeros, even if they are negative.
     const auto widened = type == Type::i8    ? "u8(" + value(first, 0) + ")"
                          : type == Type::i16 ? "u16(" + value(first, 0) + ")"
                                              : value(first, 0);
-    // A count of bits may also become a test for zero.
+    // NVRTC may also turn a count of bits into a test for zero.
     const auto bits = narrow && may_be_sum(op_, first) ? hide(widened) : widened;
     if (is_native_ && node.name == "popcount")
         return std::string(wide ? "__builtin_popcountll(" : "__builtin_popcount(") + bits + ")";
@@ -452,7 +454,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const Type from = *argument->type;
     if (to == from)
         return raw(argument, level);
-    // A conversion to float may become a test for zero, as a conversion to bool may.
+    // NVRTC may turn a conversion to bool or to float into a test for zero; see opaque.h.
     const bool tests_zero =
         !is_native_ && (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
     const auto plain = is_place(*argument) ? argument->name

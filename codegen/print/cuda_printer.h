@@ -1,5 +1,5 @@
 #pragma once
-// Prints literals and expressions of the language as CUDA, or as C++ for the host.
+// Prints expressions of the language as CUDA, or as C++ for the host.
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ namespace segfold {
 /// needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
-    /// Reads of `checked_tables` become calls of gather().
+    /// Reads of `checked_tables` become calls of gather(), which checks them.
     CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {},
                 Dialect dialect = Dialect::cuda)
         : op_(op),
@@ -26,32 +26,35 @@ public:
           is_native_(dialect == Dialect::native)
     {}
 
-    /// Prints an expression that initialises a variable of its type, or a field in braces.
+    /// Prints an expression in the form that initialises a variable of the expression's type, or a field in
+    /// braces.
     [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    /// Prints the expression in its own C++ type, in parentheses if it binds more loosely than `loosest`.
+    /// Prints the expression with the C++ type of its own type. Adds parentheses if the printed text has a
+    /// precedence below `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
-    /// Prints an operand like value(). Omits the suffix of a short literal if `neighbour` determines its
-    /// type.
+    /// Prints an operand like value(). Omits the suffix of a short literal if the other operand, `neighbour`,
+    /// determines the type.
     [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
                                      int loosest) const;
-    /// Prints a condition like value(), except that int may stand for bool.
+    /// Prints a condition like value(), except that the text may be an int in place of a bool.
     [[nodiscard]] std::string truth(const Expression& expression, int loosest) const;
-    /// Prints a signed value in the unsigned type of its width. Arithmetic on it is unsigned.
+    /// Prints a signed value converted to the unsigned type of the same width. Arithmetic in the value is
+    /// unsigned.
     [[nodiscard]] std::string wrapped(const Expression& expression, int loosest) const;
     [[nodiscard]] std::string wrapped_arithmetic(const ExpressionNode& node) const;
     /// Prints an f16 or bf16 value as float, and any other value unchanged.
     [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
 
-    /// Hides the int `text` from NVRTC, which would change the meaning of some arithmetic. Native text stays
-    /// plain.
+    /// Wraps the int expression `text` in opaque(), because NVRTC would otherwise change the meaning of some
+    /// arithmetic. Returns native text unchanged.
     [[nodiscard]] std::string hide(const std::string& text) const;
-    /// The name of a function of floats in its version for `type`.
+    /// Returns the C++ or CUDA name of `function` for the float type `type`.
     [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
 
-    /// The functions below set `level` to the binding strength of their text, unless it is a primary
-    /// expression.
+    /// The functions below set `level` to the precedence of the printed text. If the text is a primary
+    /// expression, such as a call, they leave `level` unchanged.
     std::string raw(const Expression& expression, int& level) const;
     std::string number(const ExpressionNode& node, int& level) const;
     std::string conditional(const ExpressionNode& node, int& level) const;
@@ -60,7 +63,7 @@ private:
     std::string logical(const ExpressionNode& node, int& level) const;
     std::string shift(const ExpressionNode& node, int& level) const;
     std::string divide(const ExpressionNode& node, int& level) const;
-    /// Prints a division of whole numbers in f32.
+    /// Prints a division of two f32 values that are whole numbers; see is_whole_division().
     [[nodiscard]] std::string divide_whole(const ExpressionNode& node) const;
     std::string convert(const ExpressionNode& node, int& level) const;
     std::string integer_call(const ExpressionNode& node, int& level) const;

@@ -1,11 +1,11 @@
 #pragma once
-// Decides where an exponential of fewer digits serves.
+// Decides whether an operator may use a faster, less precise exponential.
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// True if everything that an operator returns is rounded to f16 or bf16. An exponential of five digits or
-/// more then serves as well as one of seven, and takes two instructions instead of eight.
+/// True if the operator gives its caller only numbers of f16 and bf16. An exponential with five correct
+/// digits is then precise enough. It takes two instructions; an exponential with seven digits takes eight.
 bool rounds_to_halves(const Operator& op);
 
 }  // namespace segfold

@@ -1,11 +1,12 @@
 #pragma once
-// Finds divisions of whole numbers in f32, which need no slow path.
+// Finds f32 divisions of whole numbers, whose quotients are never denormal.
 #include "dsl/expression.h"
 
 namespace segfold {
 
-/// True for a division of two whole numbers in f32 whose divisor is a converted integer. Its quotient is
-/// never denormal, and infinite only if the divisor is 0, so a short function gives the same quotient as `/`.
+/// True for a division of two whole numbers in f32 whose divisor is a converted integer. The quotient is
+/// never denormal, and infinite only if the divisor is 0. A short function therefore gives the same quotient
+/// as `/`.
 bool is_whole_division(const ExpressionNode& node);
 
 }  // namespace segfold

@@ -9,7 +9,8 @@
 namespace segfold {
 namespace {
 
-/// True for `a.f` and `b.f`, in either order.
+/// True if one expression is `field` of combine's first operand and the other is `field` of its second
+/// operand.
 bool are_both_operands(const Expression& left, const Expression& right, const std::string& field)
 {
     for (const auto& side : {left, right})
@@ -19,7 +20,8 @@ bool are_both_operands(const Expression& left, const Expression& right, const st
            right->operand != Operand::state;
 }
 
-/// The operation, "+", "min", ..., if the expression applies one to `field` of both operands; else empty.
+/// Returns the operation, such as "+" or "min", that the expression applies to `field` of both operands.
+/// Returns empty text if the expression is anything else.
 std::string operation_on_both(const Expression& expression, const std::string& field)
 {
     const bool has_two =
@@ -30,8 +32,8 @@ std::string operation_on_both(const Expression& expression, const std::string& f
     return expression->kind == ExpressionKind::call ? expression->name : expression->symbol;
 }
 
-/// "Add", "Min", ... if this operation on the only field of both states is all that combine() does; else
-/// empty.
+/// Returns CUDA's name, such as "Add" or "Min", of the operation that combine() applies to the only field of
+/// both states. Returns empty text if combine() does anything else.
 std::string operation_of(const Operator& op)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOperations = {
@@ -63,7 +65,7 @@ std::optional<std::string> atomic_function(const Operator& op)
 std::string atomic_combine_text(const Operator& op)
 {
     const auto function = *atomic_function(op);
-    // Signed and unsigned 64-bit integers differ only in minima and maxima.
+    // Only atomicMin() and atomicMax() have versions for signed 64-bit integers.
     const bool as_unsigned =
         op.state.front().type == Type::i64 && function != "atomicMin" && function != "atomicMax";
     const std::string arguments =
@@ -89,7 +91,7 @@ std::optional<std::string> warp_function(const Operator& op)
 std::string redux_text(const Operator& op)
 {
     const auto function = *warp_function(op);
-    // Bitwise reductions exist for unsigned integers only.
+    // CUDA's bitwise reductions of a warp take unsigned integers only.
     const bool is_bitwise =
         function.find("_and_") != std::string::npos || function.find("or_") != std::string::npos;
     const bool converts = is_bitwise && op.state.front().type == Type::i32;

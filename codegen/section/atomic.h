@@ -1,5 +1,5 @@
 #pragma once
-// Finds operators whose combine() is one of CUDA's atomic functions or warp reductions.
+// Finds operators whose combine() CUDA can compute with an atomic function or a warp reduction.
 #include <optional>
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Returns the atomic function that does the same as combine(), such as "atomicAdd"; none if there is no such
+/// Returns CUDA's atomic function that computes combine(), such as "atomicAdd"; none if there is no such
 /// function.
 ///
 /// The state must be one field with an identity. combine() must be a sum, a minimum, a maximum or a bitwise
@@ -19,11 +19,11 @@ std::optional<std::string> atomic_function(const Operator& op);
 /// Requires atomic_function().
 std::string atomic_combine_text(const Operator& op);
 
-/// Returns the warp reduction that does the same as combine(), such as "__reduce_add_sync"; none if there is
-/// no such function.
+/// Returns CUDA's warp reduction that computes combine(), such as "__reduce_add_sync"; none if there is no
+/// such function.
 ///
-/// The conditions of atomic_function() hold here too, for integers of 32 bits. GPUs before compute capability
-/// 8.0 have no such reductions.
+/// The operator must satisfy the conditions of atomic_function(), and its type must be an integer of 32 bits.
+/// GPUs before compute capability 8.0 have no such reductions.
 std::optional<std::string> warp_function(const Operator& op);
 
 /// Returns the text of `redux(state)`, which reduces the states of a warp's lanes and gives every lane the

@@ -60,12 +60,12 @@ void add_constants(std::vector<Piece>& pieces)
 void add_division(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
-    // Narrow values are divided as int, which holds every quotient.
+    // Integers of 8 and 16 bits are divided as int, which holds every quotient.
     const bool narrow = size_bytes(type) < 4;
     const bool overflows = is_signed_integer(type) && !narrow;
     const std::string negated = type == Type::i64 ? "i64(0ull - u64(x))" : "int(0u - unsigned(x))";
     const auto value = [&](const std::string& text) { return narrow ? t + "(" + text + ")" : text; };
-    // The quotient x / -1 is a negation.
+    // Hides the quotient from compilers, because x / -1 is a negation; see add_opaque().
     const auto quotient = narrow && is_signed_integer(type) ? "opaque(x / y)" : "x / y";
     const auto add = [&](const std::string& function, const std::string& comment, const std::string& of_zero,
                          const std::string& of_minus_one, const std::string& otherwise) {
@@ -101,12 +101,12 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
          Piece::Kind::declaration});
 }
 
-/// Adds opaque(). Narrow arithmetic passes through it, and so do narrow values converted to wide ones and
-/// back.
+/// Adds opaque(), which hides the origin of its argument from compilers. Results of 8-bit and 16-bit
+/// arithmetic pass through opaque(), as do converted values of these types.
 ///
-/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 or in the low half
-/// of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it had not
-/// wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
+/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 bits or in the low
+/// half of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it
+/// had not wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
 void add_opaque(std::vector<Piece>& pieces)
 {
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
@@ -127,7 +127,7 @@ void add_opaque_real(std::vector<Piece>& pieces, Type type)
                       Piece::Kind::declaration});
 }
 
-/// 2^exponent as a literal of `real`.
+/// Returns 2^exponent as a literal of the type `real`.
 std::string power_of_two(unsigned exponent, const std::string& real)
 {
     const double value = static_cast<double>(std::uint64_t{1} << (exponent - 1)) * 2.0;
@@ -157,7 +157,7 @@ void add_conversion(std::vector<Piece>& pieces, Type type, Dialect dialect)
     pieces.push_back({function, vocabulary(file, "conversion", holes), Piece::Kind::declaration});
 }
 
-/// Turns a CUDA function into a C++ function, which has nothing to hide.
+/// Turns the text of a CUDA function into C++ for the host, where opaque() is not needed.
 std::string as_native(std::string text)
 {
     const auto replace = [&](std::string_view from, std::string_view to) {

@@ -1,5 +1,5 @@
 #pragma once
-// Constants and small functions that the printed expressions rely on, e.g. kNan, divide_i32, to_u8.
+// The constants and small functions that printed expressions use, such as kNan, divide_i32 and to_u8.
 #include <vector>
 
 #include "codegen/dialect.h"
@@ -7,7 +7,8 @@
 
 namespace segfold {
 
-/// Returns all these pieces in the order in which they must stand. Most texts need none of them.
+/// Returns the pieces that define these constants and functions, in the order in which a text must define
+/// them. Most texts need none of them.
 std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

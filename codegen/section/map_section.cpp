@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kMapVectorBytes = 16;  ///< bytes of the widest memory access
 
-/// The names that write-back has for functions and types of elements; scan_section.cpp has others.
+/// Names of the emitted functions and types for elements that `map` writes; scan_section.cpp has the names
+/// for `scan`.
 const std::map<std::string, std::string, std::less<>> kMapNames = {{"who", "map"},
                                                                    {"num_items", "kMapItems"},
                                                                    {"items_type", "MapItems"},
@@ -36,8 +37,8 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// Emits the definitions of a block's locals for which `is_here` is true and which `used` holds. A local that
-/// reads a table is emitted even if it is unused, because its evaluation shows reads past the table's end.
+/// Returns the definitions of those locals of a block for which `is_here` is true and that are in `used`. A
+/// local that reads a table need not be in `used`, because its evaluation reports reads past the table's end.
 template <class IsHere>
 std::string definitions(const Problem& problem, const Operator& op, const Block& block, const IsHere& is_here,
                         const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
@@ -52,7 +53,7 @@ std::string definitions(const Problem& problem, const Operator& op, const Block&
     return text;
 }
 
-/// Emits a function that begins with `lets` and returns what a block assigns.
+/// Emits a function that begins with the statements `lets` and returns the values that `block` assigns.
 std::string outputs_function(const Problem& problem, const Operator& op, const Block& block,
                              const ElementFunction& function, const std::string& lets, Dialect dialect)
 {
@@ -67,7 +68,8 @@ std::string outputs_function(const Problem& problem, const Operator& op, const B
         fmt::join(function.parameters, ", "), lets, fmt::join(values, ", "));
 }
 
-/// Adds the lists by which functions take the inputs, if map reads a table or a scalar.
+/// Selects the signatures of functions. They have the parameter `inputs` only if map reads a table or a
+/// scalar.
 void add_signatures(Holes& holes, const Operator& op)
 {
     for (const auto* list : {"with_tables", "without_tables"})
@@ -96,12 +98,12 @@ std::vector<const Let*> lets_of_segment(const Operator& op)
     return lets;
 }
 
-/// The names of a map, by where each is needed.
+/// The names in a `map`, grouped by their use.
 struct NamesByPlace {
     std::vector<const Let*> lets;    ///< locals that are the same for all elements of a segment
     std::set<std::string> once;      ///< the names of these locals
-    std::set<std::string> needed;    ///< needed to compute each element
-    std::set<std::string> for_lets;  ///< needed to compute the locals in `lets` that are needed
+    std::set<std::string> needed;    ///< names that each element's outputs need
+    std::set<std::string> for_lets;  ///< names that the definitions of needed locals in `lets` use
 };
 
 NamesByPlace names_by_place(const Operator& op)
@@ -121,8 +123,8 @@ NamesByPlace names_by_place(const Operator& op)
     return names;
 }
 
-/// Adds the pieces of stages that map the elements of a tile. Values of a segment, and locals that are the
-/// same for all of its elements, are computed once for each segment.
+/// Adds the pieces for stages that map the elements of a tile. The emitted code computes a segment's results,
+/// and the locals that are the same for all its elements, once for each segment.
 void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, const Operator& op, int num_items)
 {
     const auto [lets, once, needed, for_lets] = names_by_place(op);

@@ -13,66 +13,68 @@ namespace segfold {
 
 struct StepItems;
 
-/// The parts that contain the kernel of write-back for numbers and for rows, and the kernel's name. The
-/// kernel is launched last.
+/// The parts that contain the kernel that runs `map`, for columns of numbers and for rows, and the kernel's
+/// name. This kernel is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
 
-/// Consecutive elements that a thread of a kernel loads and stores at a time, unless the stage has a size
-/// `map_items`.
+/// Number of consecutive elements that a thread loads and stores at a time. A stage may replace it by its
+/// `let` size `map_items`.
 inline constexpr int kMapItems = 4;
 
-/// A function that gives an element its outputs. `source` says what it makes them of.
+/// Describes an emitted function that computes the outputs of one element.
 struct ElementFunction {
-    const char* type;  ///< of the struct that it returns
+    const char* type;  ///< name of the struct that the function returns
     const char* name;
     std::vector<std::string> parameters;
-    const char* source;
+    const char* source;  ///< the data from which the outputs are computed, for the emitted comment
 };
-/// Emits the function that returns what a block of `map` or `scan` assigns.
+/// Returns the text of `function`, which evaluates the block of a `map` or `scan` for one element and returns
+/// the values that the block assigns to outputs.
 std::string element_function(const Problem& problem, const Operator& op, const Block& block,
                              const ElementFunction& function, Dialect dialect);
 
-/// Values for the holes of an array in kernels/vocabulary/map.cuh, and for each memory access to `num_items`
-/// of its elements.
+/// Returns the values for the holes of one array in kernels/vocabulary/map.cuh. The list `chunk` has an item
+/// for each of the memory accesses that together load or store `num_items` elements of the array.
 Holes holes_of_array(const std::string& name, Type type, const char* chunk, int num_items = kMapItems);
 
-/// The list `output`: the outputs that a block of `map` or `scan` sets, `num_items` elements of each.
+/// Returns the values for the list `output` in map.cuh: holes_of_array() for each output that the block of a
+/// `map` or `scan` sets.
 Holes holes_of_outputs(const Operator& op, const Block& block, int num_items = kMapItems);
 
 /// Returns the function map_element() with the given parameters. It maps one element to its outputs.
 std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
                                  Dialect dialect);
 
-/// The operator as map sees it. An operator over rows becomes the operator on one feature, with a column in
-/// place of every read of a table of rows.
+/// Returns the operator whose `map` is emitted. If `op` is over rows, this is the operator on one feature,
+/// with a column in place of each read of a table of rows. Otherwise it is `op` itself.
 Operator mapped_operator(const Operator& op);
 
 /// True if map reads a table or a scalar.
 bool map_uses_tables(const Operator& op);
 
-/// The tables and scalars of numbers that map reads, as parameters and arguments of functions.
+/// The tables and scalars that map reads, as parameters and arguments of emitted functions.
 struct TablesOfMap {
     std::vector<std::string> parameters, arguments;
     bool gathers = false;  ///< true if one of them is a table, not a scalar
 };
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed);
 
-/// The names that a map uses, directly or through its locals, tables included. Locals that read a table count
-/// as used.
+/// Returns the names that the outputs of a map use, directly or through the map's locals. Includes the names
+/// of tables. A local that reads a table counts as used.
 std::set<std::string> names_of_map(const Block& map);
 
-/// Bytes that a fused stage keeps for each segment of a tile: results, and locals that are the same for all
-/// elements, if map needs them. 0 without a map.
+/// Returns the bytes that a stage must keep for each segment of a tile if its kernel also runs `map`: those
+/// of the results and of the segment's locals that map needs. Returns 0 for an operator without a map.
 std::int64_t value_bytes(const Operator& op);
 
-/// The pieces that write-back may use; none for an operator without `map`. A thread takes `num_items`
+/// Returns the pieces that write-back may use; none for an operator without `map`. A thread takes `num_items`
 /// consecutive elements at a time.
 std::vector<Piece> map_section(const Problem& problem, int num_items = kMapItems);
 
-/// The piece that takes elements out of a tile, for stages that fold and map tiles. It must stand after the
-/// pieces of tile_section().
+/// Returns the piece that reads a tile's elements for map, in stages that both fold and map tiles. A text
+/// must define it after the pieces of tile_section().
 std::vector<Piece> map_tile_section(const Problem& problem, const StepItems& step);
 
 }  // namespace segfold

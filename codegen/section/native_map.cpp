@@ -18,7 +18,7 @@
 namespace segfold {
 namespace {
 
-/// The parameters of a function of an element, and the arguments that pass columns of numbers or of rows.
+/// Parameters of the function that maps or scans one element, and the arguments of its calls.
 struct MapArguments {
     std::vector<std::string> parameters, given;
 };
@@ -26,12 +26,12 @@ struct MapArguments {
 /// A block of `map` or `scan`.
 struct ElementBlock {
     const Block& written;
-    const Block& of_feature;                ///< over rows: reads of tables of rows are columns
-    const std::vector<RowRead>& reads;      ///< those columns
-    std::vector<ResultField> results = {};  ///< that it may read
+    const Block& of_feature;            ///< the block for one feature; reads of tables of rows are columns
+    const std::vector<RowRead>& reads;  ///< the table reads that `of_feature` has as columns
+    std::vector<ResultField> results = {};  ///< results that the block may read
 };
 
-/// Text that reads the current feature of the row that `read` takes from a table.
+/// Returns the expression for the current feature of the row that `read` takes from a table.
 std::string feature_of(const Problem& problem, const RowOperator& rows, const RowRead& read)
 {
     const auto table = "inputs." + cuda_identifier(read.table);
@@ -69,7 +69,7 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, cons
         const auto value = feature_of(problem, rows, *read);
         if (needed.contains(column.name))
             add(column.name, column.type, value);
-        else if (value.starts_with("gather"))  // of a checked table
+        else if (value.starts_with("gather"))  // reads a checked table
             holes.lists["seen"].push_back({{{"value", value}}});
         else
             continue;
@@ -89,7 +89,7 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, cons
         for (const auto* used : {"total", "results"})
             holes.values[used] = std::string(" ") + used;
     }
-    const auto all = names_of_map(block.written);  // also the names that select rows of tables
+    const auto all = names_of_map(block.written);  // also contains the names in indices of tables of rows
     for (const std::string place : {"index", "position", "segment", "length"}) {
         if (all.contains(place))
             holes.values[place] = " " + place;
@@ -101,14 +101,14 @@ MapArguments map_arguments(const Problem& problem, const RowOperator& rows, cons
     return arguments;
 }
 
-/// Adds the functions that find entries of the tables of rows that map and scan read.
+/// Adds the functions that compute indices into the tables of rows that map and scan read.
 void add_reads(std::vector<Piece>& pieces, const Problem& problem, const RowOperator& rows)
 {
     auto reads = rows.map_reads;
     for (const auto& read : rows.scan_reads)
         if (std::ranges::find(reads, read.column, &RowRead::column) == reads.end())
             reads.push_back(read);
-    std::set<Type> types;  // of features of checked tables
+    std::set<Type> types;  // element types of the tables that map and scan read
     const auto add = [&](const std::string& name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };

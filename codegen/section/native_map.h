@@ -1,6 +1,6 @@
 #pragma once
-// Emits outputs of elements in native texts: `map` as a function of an element and the results of its
-// segment, `scan` as one of an element and the states before it and with it.
+// Emits `map` and `scan` in native texts. `map` is a function of an element and the results of its segment.
+// `scan` is a function of an element, the state before the element, and the state that includes it.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
@@ -8,8 +8,8 @@
 
 namespace segfold {
 
-/// The pieces that native stages may use for `map` and `scan`; none for an operator without either. `rows` is
-/// the operator for one feature.
+/// Returns the pieces that native stages may use for `map` and `scan`; none for an operator with neither.
+/// `rows` is with_reads_as_columns() of the problem's operator.
 std::vector<Piece> native_map_section(const Problem& problem, const RowOperator& rows);
 
 }  // namespace segfold

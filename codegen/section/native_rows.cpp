@@ -26,10 +26,10 @@ Holes named_array(const std::string& name, Type type)
     return {{{"name", cuda_identifier(name)}, {"type", cuda_name(type)}}};
 }
 
-/// A parameter's name if a function uses it, else no name.
+/// Returns " NAME" if a function uses the parameter NAME; otherwise returns empty text.
 std::string named(bool is_used, const std::string& name) { return is_used ? " " + name : ""; }
 
-/// The columns and places that the indices of reads use.
+/// Returns the columns and places (such as position) that the indices of table reads use.
 std::set<std::string> names_of_places(const RowOperator& rows)
 {
     std::set<std::string> names;
@@ -89,7 +89,7 @@ RowHoles row_holes(const Problem& problem, const RowOperator& rows)
     return {std::move(found), std::move(lifted)};
 }
 
-/// The types of tables of rows whose reads are checked.
+/// Returns the element types of the tables of rows whose reads are checked.
 std::set<Type> checked_types(const Problem& problem, const RowOperator& rows)
 {
     std::set<Type> types;
@@ -116,7 +116,8 @@ std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator
     for (const auto type : checked_types(problem, rows))
         add("find_features", vocabulary("features.h", "find_features",
                                         {{{"type", cuda_name(type)}, {"table", table_name(type)}}}));
-    const auto is_mapped = [&](const RowRead& read) {  // native_map_section() has those
+    // native_map_section() emits the index functions of these reads.
+    const auto is_mapped = [&](const RowRead& read) {
         return std::ranges::find(rows.map_reads, read.column, &RowRead::column) != rows.map_reads.end() ||
                std::ranges::find(rows.scan_reads, read.column, &RowRead::column) != rows.scan_reads.end();
     };

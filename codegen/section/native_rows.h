@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The pieces that native stages over rows may use; none for an operator without rows. `rows` is
+/// Returns the pieces that native stages over rows may use; none for an operator without rows. `rows` is
 /// with_reads_as_columns() of the problem's operator.
 std::vector<Piece> native_rows_section(const Problem& problem, const RowOperator& rows);
 

@@ -19,14 +19,14 @@ Piece declaration_of(std::string_view file, const std::string& piece, std::strin
             std::move(second_name)};
 }
 
-/// Returns the piece of a function on single values.
+/// Returns a piece of kernels/vocabulary/native.h, which works on single values.
 Piece declaration(const std::string& piece, std::string name, const Holes& holes = {},
                   std::string second_name = {})
 {
     return declaration_of("native.h", piece, std::move(name), holes, std::move(second_name));
 }
 
-/// Returns a piece that works on the states or items of all lanes.
+/// Returns a piece of kernels/vocabulary/lanes.h, which works on the states or items of all lanes.
 Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = {},
                std::string second_name = {})
 {
@@ -35,16 +35,17 @@ Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = 
 
 bool is_short(Type type) { return size_bytes(type) < 4; }
 
-/// The type of a value in an array of lanes. It has at least 32 bits, like the elements of vectors.
+/// Returns the type that holds a value in an array of all lanes. It has at least 32 bits, like the elements
+/// of vectors.
 std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
 
-/// Converts a value to a word.
+/// Returns the expression that converts a value to its lane_type().
 std::string widened(Type type, const std::string& value)
 {
     return !is_short(type) ? value : is_half(type) ? value + ".bits" : "unsigned(" + value + ")";
 }
 
-/// Converts a word of widened() back to the value.
+/// Returns the expression that converts a word from widened() back to the value.
 std::string narrowed(Type type, const std::string& word)
 {
     return !is_short(type) ? word
@@ -52,7 +53,7 @@ std::string narrowed(Type type, const std::string& word)
                            : cuda_name(type) + "(" + word + ")";
 }
 
-/// A member of an operator's State. An empty name means the state itself.
+/// A member of an operator's State: a field, or the flag that tells whether the state holds an element.
 struct Member {
     std::string name;
     Type type;

@@ -28,10 +28,10 @@ namespace {
 
 constexpr const char* kPresent = "present";
 
-/// Emits the struct of a checked table, and the function that reads it.
+/// Emits the struct of a checked table, and gather(), the function that reads the table.
 ///
-/// Reads past the end are noted in a register until the thread leaves the kernel. With a note in memory, the
-/// compiler could not keep the loads of several items in flight at once.
+/// A register holds the note of a read past the end until the thread leaves the kernel. If each read wrote
+/// its note to memory, the compiler could not keep the loads of several items in flight at once.
 Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
@@ -51,7 +51,7 @@ Piece checked_table(Type type, Dialect dialect)
 /// Prints the functions of one operator.
 class Section {
 public:
-    /// `lifted` is the problem's operator; for rows, its operator on one feature.
+    /// `lifted` is the problem's operator or, if that operator is over rows, the operator on one feature.
     Section(const Problem& problem, const Operator& lifted, Dialect dialect)
         : op_(lifted),
           given_(problem.op.parameters),
@@ -108,7 +108,7 @@ private:
     /// flag that tells whether it holds any element.
     [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
 
-    /// The name of the flag, which differs from every field's name.
+    /// Returns the name of this flag. The name differs from every field's name.
     [[nodiscard]] std::string present() const
     {
         std::string name = kPresent;
@@ -208,7 +208,8 @@ private:
             add_names(argument, names);
     }
 
-    /// Prints locals as constants, if kept text uses them or they read a checked table.
+    /// Prints a block's locals as constants. Omits a local that nothing uses, unless it reads a checked
+    /// table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;
@@ -300,7 +301,7 @@ private:
         return text;
     }
 
-    /// The block that makes the results from a state.
+    /// Returns the block that computes the results from a state.
     [[nodiscard]] Block finishing() const
     {
         if (op_.finish)
@@ -395,7 +396,7 @@ private:
     CudaPrinter printer_;
 };
 
-/// An integer type of the size of keys, for comparing their bits.
+/// Returns an unsigned integer type of the size of a key. Kernels compare keys as such integers.
 const char* key_type(int bytes)
 {
     constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};

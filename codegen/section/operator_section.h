@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A declaration that an emitted file may need, and the name under which other text uses it.
+/// A declaration that an emitted text may need. The text gets it only if later text mentions its name.
 struct Piece {
     std::string name;
     std::string text;  ///< ends with a newline
@@ -22,13 +22,14 @@ struct Piece {
 /// Turns "block_threads" into "kBlockThreads".
 std::string constant_name(const std::string& name);
 
-/// Name of the struct of a checked table.
+/// Returns the name of the struct that emitted text uses for a checked table with elements of `type`.
 std::string table_name(Type type);
 
-/// True if store() uses a segment's length only to tell whether the segment is empty.
+/// True if the emitted store() uses the length of a segment only to find out whether the segment is empty.
 bool tells_empty(const Operator& op);
 
-/// Declares a parameter of the operator as a parameter of a function: a column's value, or a table.
+/// Returns the C++ declaration of an operator's parameter as a function's parameter: the value of a column,
+/// or a table.
 std::string function_parameter(const std::vector<std::string>& checked_tables, const Parameter& parameter);
 
 /// True if `lift` reads `parameter`, which is a column or a table.
@@ -40,10 +41,10 @@ bool lift_gathers(const Operator& op);
 /// A constant of the text, such as {"kBlockThreads", 256}.
 using NamedConstant = std::pair<std::string, int>;
 
-/// Returns every piece of the operator's section in the order in which they must stand.
+/// Returns every piece of the section on the operator, in the order in which a text must define them.
 ///
-/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts need it. Write-back
-/// takes `map_items` consecutive elements at a time.
+/// `read_type` returns the woven text of parts/f16.cuh or parts/bf16.cuh. Only CUDA texts need it.
+/// `map_items` is the number of consecutive elements that a thread maps at a time.
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect = Dialect::cuda, int map_items = 4);

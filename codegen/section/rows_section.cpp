@@ -81,7 +81,7 @@ LoadHoles map_load_holes(const Problem& problem)
     return holes;
 }
 
-/// The columns that map reads.
+/// Returns the columns that map reads.
 std::set<std::string> columns_of_map(const Operator& op)
 {
     const auto needed = names_of_map(*op.map);
@@ -92,13 +92,13 @@ std::set<std::string> columns_of_map(const Operator& op)
     return columns;
 }
 
-/// Values for the holes of map_row(), or of map_kept() if elements are `kept`. A Row has the columns in
-/// `held`.
+/// Returns the values for the holes of map_row(). If the kernel keeps the elements in Rows (`kept`), returns
+/// those of map_kept(). `held` are the columns that a Row contains.
 Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;
     const auto needed = names_of_map(*rows.op.map);
-    const auto loaded = names_of_map(*op.map);  // also the names that select rows of tables
+    const auto loaded = names_of_map(*op.map);  // also contains the names in indices of tables of rows
     Holes holes{{{"inputs", ""}, {"row", ""}, {"row_results", ""}},
                 {{"number", {}},
                  {"row", {}},
@@ -365,7 +365,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     for (const auto* name : {"rows_are_vectors", "store_row", "store_feature", "store_results"})
         add(name, vocabulary("rows.cuh", name, holes));
     if (problem.op.map) {
-        std::set<std::pair<Type, bool>> entries;  // of tables of rows, and whether they are checked
+        std::set<std::pair<Type, bool>> entries;  // types of tables of rows, and whether they are checked
         for (const auto& read : rows.map_reads) {
             if (!is_lifted(read))
                 add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));

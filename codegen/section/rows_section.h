@@ -11,23 +11,24 @@
 
 namespace segfold {
 
-/// The pieces that stages over rows may use; none for an operator without rows. `rows` is
+/// Returns the pieces that stages over rows may use; none for an operator without rows. `rows` is
 /// with_reads_as_columns() of the problem's operator.
 std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows);
 
-/// The columns, tables and places that the index of a read uses.
+/// Returns the names of the columns, tables and places (such as position) in the index of a read.
 std::set<std::string> names_of_place(const RowRead& read);
 
-/// Returns the function that computes the index of a read from the numbers on which it depends.
+/// Returns the text of a function that computes the index of a read. Its parameters are the values on which
+/// the index depends.
 std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
                            Dialect dialect);
 
-/// Returns a call of the function that place_function() returns; `column_value` gives the text of a column's
-/// number.
+/// Returns a call of the function that place_function() emits. `column_value` returns the expression for the
+/// value of a column.
 std::string place_call(const RowOperator& rows, const RowRead& read,
                        const std::function<std::string(const std::string& column)>& column_value);
 
-/// The same, with the numbers of a Row.
+/// Returns a call of the same function, whose arguments are members of a Row.
 std::string place_call(const RowOperator& rows, const RowRead& read);
 
 }  // namespace segfold

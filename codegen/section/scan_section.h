@@ -9,15 +9,17 @@
 
 namespace segfold {
 
-/// The states that a `scan` reads, as parameters of its function.
+/// The states that a `scan` reads, as parameters and arguments of the emitted function that computes the
+/// scan's outputs.
 struct ScannedStates {
-    Operator op;                          ///< the operator, whose operands have the names of scan's states
-    std::vector<std::string> parameters;  ///< of the states that scan reads
-    std::vector<std::string> arguments;   ///< `before` and `through`, as far as scan reads them
+    Operator op;  ///< the operator, whose operands have the names that scan gives to its states
+    std::vector<std::string> parameters;  ///< declarations of the states that scan reads
+    std::vector<std::string> arguments;   ///< "before" and "through", each only if scan reads this state
 };
 [[nodiscard]] ScannedStates scanned_states(Operator op);
 
-/// The pieces that running results of columns may use in CUDA; none for an operator without `scan`.
+/// Returns the pieces that CUDA texts may use for running results; none for an operator without `scan` or
+/// with rows.
 [[nodiscard]] std::vector<Piece> scan_section(const Problem& problem);
 
 }  // namespace segfold

@@ -30,12 +30,14 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< items are held as 32-bit words: one shift reads a byte, an array of bytes takes three
-                    ///< instructions. Halves that are kept for a map are words, too, so that none is taken
-                    ///< out of its word before all vectors have been asked for
+    /// True if items are held as 32-bit words. One shift then reads a byte; from an array of bytes, this
+    /// takes three instructions. 16-bit elements that are kept for a map are held as words too. No element is
+    /// then extracted before the loads of all vectors are issued.
+    bool in_words;
 };
 
-/// The statement that reads element `k` of a step into `items`, which were zero before.
+/// Returns the statement that reads element `k` of a step into `items`. All of `items` must be zero before
+/// the first such statement.
 std::string put_of(const std::string& name, Type type, const Chunks& chunks)
 {
     if (chunks.in_words && chunks.bytes == 2)
@@ -47,8 +49,8 @@ std::string put_of(const std::string& name, Type type, const Chunks& chunks)
                : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
 }
 
-/// Values for the holes of a column in kernels/vocabulary/tile.cuh, and for each memory access that reads a
-/// step of it.
+/// Returns the values for the holes of one column in kernels/vocabulary/tile.cuh. The list `chunk` has an
+/// item for each memory access that reads a step of the column.
 Holes holes_of(const Parameter& column, const StepItems& step)
 {
     const Chunks chunks(column.type, step);
@@ -73,7 +75,7 @@ Holes holes_of(const Parameter& column, const StepItems& step)
     return holes;
 }
 
-/// Reads an element of a column of one or two bytes. A step holds them as words.
+/// Returns the expression for element `k` of a column of one or two bytes whose step is held as 32-bit words.
 std::string item_of_words(Type type, const std::string& items)
 {
     if (size_bytes(type) == 2) {
@@ -111,14 +113,14 @@ std::string item_function(const char* piece, const Operator& op, const IsUsed& i
                         {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
 }
 
-/// The parameters and places that lift takes.
+/// Tells whether lift takes a parameter or a place (such as index).
 struct LiftUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
     bool operator()(const char* place) const { return uses_name(op.lift, place); }
 };
 
-/// The parameters and places that append takes.
+/// Tells whether append takes a parameter or a place (such as index).
 struct AppendUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }
@@ -137,7 +139,7 @@ struct ItemOfStep {
     }
 };
 
-/// Returns the expression that reads item `item` of a warp's tile.
+/// Returns the expression that reads the item with number `item` in a warp's tile.
 std::string item_of_tile(const Parameter& column, const std::string& name)
 {
     return fmt::format(

@@ -6,34 +6,37 @@
 
 namespace segfold {
 
-/// The columns that `lift` reads, in the order of the parameters.
+/// Returns the columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// The column whose elements already are states, because `lift` returns the element unchanged. Null if `lift`
-/// does anything else, or if the operator has no identity.
+/// Returns the column whose elements `lift` returns unchanged as states. Returns null if `lift` does anything
+/// else, or if the operator has no identity.
 const Parameter* kept_column(const Operator& op);
 
-/// True if items may be copied straight to where their states belong, bypassing registers: each state is an
-/// element of four or eight bytes, and the target copies asynchronously.
+/// True if kernels may copy elements straight to the shared memory of their states, bypassing registers: each
+/// state is an element of four or eight bytes, and the target has asynchronous copies.
 bool copies_items(const Problem& problem);
 
-/// Number of items that a lane takes at a time, unless the stage states a number.
+/// Number of items that a lane takes in one step, unless the stage has a `let` size `step_items`.
 constexpr int kFewestStepItems = 4;
 
-/// A step's items. If `are_mapped`, the kernel maps them as well, as many at a time.
+/// The number of items that a lane takes in one step.
 struct StepItems {
     int items = kFewestStepItems;
-    bool are_mapped = false;
+    bool are_mapped = false;  ///< true if the kernel also maps this number of items at a time
 };
 
-/// Pieces that must stand after the parts, because they call parts/elements/warp_tile.cuh: Tile, copy_tile(),
-/// Items, take_items(), load_items(), is_aligned(), load_vectors(), SharedVectors, copy_vectors(),
-/// shared_vectors(), lift_item(), lift_at(), take_map_items(), map_items_of(), and element_address() if there
-/// is a kept_column(). `step.items` is 4, 8 or 16. If it is above 4 and a
-/// column has single bytes, items are held as words, and load_items() must not be used.
+/// Returns the pieces for tiles: Tile, copy_tile(), Items, take_items(), load_items(), is_aligned(),
+/// load_vectors(), SharedVectors, copy_vectors(), shared_vectors(), lift_item(), lift_at(), take_map_items(),
+/// map_items_of(), and element_address() if there is a kept_column(). A text must define them after
+/// parts/elements/warp_tile.cuh, whose functions they call.
+///
+/// `step.items` is 4, 8 or 16. If it is above 4 and a column has elements of one byte, Items holds them as
+/// 32-bit words, and kernels must not call load_items().
 std::vector<Piece> tile_section(const Problem& problem, const StepItems& step = {});
 
-/// The expression for element k of a step of `column`, which `items` holds.
+/// Returns the C++ expression for element k of a step of `column`. `items` is the expression for the array
+/// that holds the step.
 std::string item_of_step(const Parameter& column, const StepItems& step, const std::string& items);
 
 }  // namespace segfold

@@ -25,7 +25,8 @@ using Scope = std::vector<const Holes*>;
 
 using Lines = std::vector<std::string_view>;
 
-/// The lines of every piece, without blank lines at the end. Keys are "FILE PIECE".
+/// Returns the lines of every piece in kernels/vocabulary, without blank lines at a piece's end. The keys of
+/// the map are "FILE PIECE".
 std::map<std::string, Lines, std::less<>> read_pieces()
 {
     std::map<std::string, Lines, std::less<>> pieces;

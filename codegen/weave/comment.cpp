@@ -43,11 +43,12 @@ class CommentReader {
 public:
     explicit CommentReader(std::string_view source) : source_(source) {}
 
-    /// Returns the next comment with its marks, for `//` without the newline. Empty at the end.
+    /// Returns the next comment with its marks, and empty text at the end. A `//` comment is returned without
+    /// its newline.
     std::string_view next()
     {
-        // Skips to the next character that may begin a comment or quotation. Whole texts are read for each
-        // plan, so this must be fast.
+        // Skips to the next character that may begin a comment or quotation. This must be fast, because the
+        // texts of all plans are read.
         const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
         for (;;) {
             const auto* const end = source_.data() + source_.size();
@@ -78,7 +79,8 @@ private:
         return comment;
     }
 
-    /// Length of a quotation; 1 if it is not closed on its line, as in `1'000`.
+    /// Returns the length of the quotation at the beginning of `text`. Returns 1 if the quotation is not
+    /// closed on its line, as in `1'000`.
     static std::size_t quoted(std::string_view text)
     {
         for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
@@ -95,7 +97,8 @@ private:
     std::size_t begin_ = 0;
 };
 
-/// Bytes of the character at `at` if a comment must not hold it; else 0.
+/// Returns the number of bytes of the character at `at` if a comment must not contain this character;
+/// otherwise 0.
 std::size_t forbidden_length(std::string_view source, std::size_t at)
 {
     const char c = source[at];
@@ -106,7 +109,8 @@ std::size_t forbidden_length(std::string_view source, std::size_t at)
     return unshown_length(source.substr(at));
 }
 
-/// Describes what in the comment a compiler may read in another way than a person; empty if nothing.
+/// Describes a part of the comment that a compiler may read in another way than a person; empty if there is
+/// none.
 std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
 {
     for (std::size_t i = 0; i < comment.size();) {
@@ -119,10 +123,11 @@ std::string fault_of(std::string_view source, std::size_t begin, std::string_vie
     return "";
 }
 
-/// The operator in the heading of `source`, without comment marks; empty if there is none.
+/// Returns the operator's text from the comment at the top of `source`, without comment marks; empty if there
+/// is none.
 ///
-/// Its first line begins with `operator `. Lines of the description above may also begin so, but no line
-/// below does.
+/// The operator's first line begins with `operator `. If several lines do, the last one counts, because lines
+/// of the description above may begin in the same way.
 std::string shown_operator(std::string_view source)
 {
     std::string text;
@@ -141,7 +146,7 @@ std::string shown_operator(std::string_view source)
     return text;
 }
 
-/// The first line in which two texts differ.
+/// Returns a description of the first line in which two texts differ.
 std::string difference(std::string_view meant, std::string_view read)
 {
     while (!meant.empty() || !read.empty()) {

@@ -59,22 +59,23 @@ std::optional<Step> step_called(std::string_view word, const NamedStep (&known)[
 
 struct Node {
     Step step = Step::number;
-    std::uint32_t arguments[3] = {};  ///< places among the nodes
-    std::int64_t number = 0;          ///< of names and faults their place
+    std::uint32_t arguments[3] = {};  ///< indices into Compiled::nodes
+    std::int64_t number = 0;          ///< the node's number, or the index of its name or fault in Compiled
 };
 
 }  // namespace
 
-/// A tree whose words are read once: the formulas of all stages are evaluated for each choice among them.
+/// A formula as an array of nodes with numbered names, which can be evaluated quickly. Speed matters, because
+/// each choice of a stage evaluates formulas of all stages.
 struct Formula::Compiled {
     std::vector<Node> nodes;  ///< the root is the last one
     std::vector<FormulaName> names;
-    std::vector<std::string> faults;  ///< what is wrong with nodes that may not be evaluated
+    std::vector<std::string> faults;  ///< messages of the `fault` nodes, whose evaluation throws
 
     explicit Compiled(const Expression& expression) { add(expression); }
 
 private:
-    /// Returns the place of the expression's node.
+    /// Adds an expression. Returns the index of its node.
     std::uint32_t add(const Expression& expression)
     {
         const auto& tree = *expression;
@@ -215,8 +216,8 @@ private:
 
 namespace {
 
-/// Reads the formula at `place` of a stage's file. The parser counts columns from the beginning of the
-/// formula, not of the line. The message therefore names only the line; its excerpt shows the column.
+/// Parses the formula at `place` in a stage's file. The parser counts columns from the beginning of the
+/// formula, not of the line. An error's message therefore names only the line; its excerpt shows the column.
 Expression read(const std::string& place, const std::string& text)
 {
     try {

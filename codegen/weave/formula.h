@@ -14,16 +14,17 @@ namespace segfold {
 class Formula {
 public:
     Formula() = default;
-    /// `place` names the text in messages, such as "stages/tile_scan.cu:9". Throws SpecError.
+    /// Parses `text`. `place` is its file and line for messages, such as "stages/tile_scan.cu:9". Throws
+    /// SpecError if `text` is no expression.
     Formula(std::string place, const std::string& text);
 
     /// Returns the value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division
     /// by zero, or a value beyond 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
-    /// True if `names` has every name in the formula.
+    /// True if `names` has a value for every name in the formula.
     [[nodiscard]] bool is_over(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
-    /// File and line, for messages.
+    /// The formula's file and line, for messages.
     [[nodiscard]] const std::string& place() const { return place_; }
 
 private:
@@ -38,7 +39,7 @@ private:
 /// A `let` line: a name and its formula, which may use earlier names.
 using Size = std::pair<FormulaName, Formula>;
 
-/// Adds the values of `sizes` in their order.
+/// Returns `names` with the values of `sizes` added. Evaluates the sizes in order.
 FormulaNames with_sizes(FormulaNames names, const std::vector<Size>& sizes);
 
 }  // namespace segfold

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// The names of this process. An element stays where it is.
+/// All names in the process, by number. Pointers to entries stay valid.
 struct NumberedNames {
     std::shared_mutex mutex;
     std::unordered_map<std::string, std::size_t, WordHash, std::equal_to<>> numbers;

@@ -12,16 +12,17 @@
 
 namespace segfold {
 
-/// A name in a formula. Each name has one number in the process; lookups use it as an index.
+/// A name in a formula. Each different name has its own number in the process. Lookups use this number as an
+/// index.
 class FormulaName {
 public:
     template <std::convertible_to<std::string_view> Text>
-    FormulaName(const Text& text)  // NOLINT(google-explicit-constructor): a text is a name
+    FormulaName(const Text& text)  // NOLINT(google-explicit-constructor): converts from text
         : kept_(&kept(text))
     {}
 
     [[nodiscard]] const std::string& text() const { return kept_->first; }
-    /// A small number. Equal names have equal numbers.
+    /// The name's number, from 0. Equal names have equal numbers.
     [[nodiscard]] std::size_t number() const { return kept_->second; }
     bool operator==(const FormulaName&) const = default;
 
@@ -32,8 +33,8 @@ private:
     const Kept* kept_;
 };
 
-/// Values of the names in formulas; bools are 0 and 1. The map is cheap to copy, since choosing a stage makes
-/// several copies.
+/// A map from the names in formulas to their values; bools are 0 and 1. Copies of the map are cheap, because
+/// the choice of a stage makes several of them.
 class FormulaNames {
 public:
     using Entry = std::pair<FormulaName, std::int64_t>;
@@ -48,14 +49,14 @@ public:
     }
 
     [[nodiscard]] bool empty() const { return num_known_ == 0; }
-    /// The value of a name; null for an unknown one.
+    /// Returns a pointer to the value of a name; null if the name is not in the map.
     [[nodiscard]] const std::int64_t* find(FormulaName name) const
     {
         const auto place = name.number();
         return place < slots_.size() && slots_[place].is_known ? &slots_[place].value : nullptr;
     }
     [[nodiscard]] bool contains(FormulaName name) const { return find(name) != nullptr; }
-    /// Throws std::out_of_range for an unknown name.
+    /// Returns the value of a name. Throws std::out_of_range if the name is not in the map.
     [[nodiscard]] std::int64_t at(FormulaName name) const
     {
         const auto* value = find(name);
@@ -63,7 +64,7 @@ public:
             throw std::out_of_range("no value for " + name.text());
         return *value;
     }
-    /// A new name starts at 0.
+    /// Returns a reference to the value of a name. If the name is not in the map, adds it with value 0.
     std::int64_t& operator[](FormulaName name)
     {
         const auto place = name.number();
@@ -74,7 +75,7 @@ public:
         slot.is_known = true;
         return slot.value;
     }
-    /// Adds a name. An existing name keeps its value.
+    /// Adds a name with its value. If the name is already in the map, it keeps its value.
     void emplace(FormulaName name, std::int64_t value)
     {
         if (!contains(name))
@@ -87,7 +88,7 @@ public:
         slots_[name.number()] = {};
         --num_known_;
     }
-    /// All names, in alphabetical order.
+    /// Returns all names in the map, in alphabetical order.
     [[nodiscard]] std::vector<std::string_view> names() const;
 
 private:
@@ -96,7 +97,7 @@ private:
         bool is_known;
     };
 
-    std::vector<Slot> slots_;  ///< by the numbers of names
+    std::vector<Slot> slots_;  ///< indexed by FormulaName::number()
     std::size_t num_known_ = 0;
 };
 

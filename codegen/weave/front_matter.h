@@ -1,6 +1,6 @@
 #pragma once
-// Reads the lines that the front matter of stages and of probes have in common. Every reader throws SpecError
-// that begins with `place`.
+// Reads lines that occur in the front matter of both stages and probes. If a line is faulty, every function
+// that takes `place` throws a SpecError whose message begins with `place`.
 #include <optional>
 #include <span>
 #include <string>
@@ -11,18 +11,20 @@
 
 namespace segfold {
 
-/// A name and its possible values; the first one is the default.
+/// A number of a stage or probe that users may choose, and its possible values. The first value is the
+/// default.
 struct Tunable {
     std::string name;
     std::vector<int> values;
 };
 
-/// Memory that the runtime allocates for a launch.
+/// A scratch buffer: memory that the runtime allocates for a launch.
 struct Scratch {
     std::string name;     ///< the kernel parameter's name
-    std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
+    std::string element;  ///< type of an element, such as "State", "Index" or "unsigned"
     Formula count;
-    bool zero = false;  ///< must be zero before the first launch; kernels leave it ready for the next one
+    /// True if it must be zero before the first launch; kernels leave it ready for the next launch.
+    bool zero = false;
 };
 
 /// One kernel launch.
@@ -32,23 +34,25 @@ struct Launch {
     std::optional<Formula> shared;  ///< bytes of dynamic shared memory for each block; may use plan_facts()
 };
 
-/// Splits `text` at separators, and removes blanks around the items.
+/// Splits `text` at each `separator`, and removes blanks around the items.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Reads "NAME = VALUE, VALUE, ..."; FIRST..LAST stands for all values from first to last.
+/// Reads "NAME = VALUE, VALUE, ...". In place of a value, FIRST..LAST stands for all values from FIRST to
+/// LAST.
 Tunable read_tunable(const std::string& argument, const std::string& place);
 
-/// Appends a tunable. Throws SpecError if the name is taken.
+/// Appends a tunable to `tunables`. Throws SpecError if `tunables` already has one of the same name.
 void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place);
 
-/// Sets a value that a file may state only once.
+/// Sets `value` to `argument`, the text after the directive `word`. Throws SpecError if `value` is already
+/// set.
 void set_once(std::string& value, const std::string& word, const std::string& argument,
               const std::string& place);
 
-/// Reads "NAME = FORMULA".
+/// Reads a size of the form "NAME = FORMULA".
 Size read_size(const std::string& argument, const std::string& place);
 
-/// Reads "NAME : ELEMENT[COUNT] [zero]" with one of the given elements.
+/// Reads "NAME : ELEMENT[COUNT] [zero]". ELEMENT must be one of `elements`.
 Scratch read_scratch(const std::string& argument, const std::string& place,
                      std::span<const std::string_view> elements);
 

@@ -8,9 +8,9 @@
 
 namespace segfold {
 
-/// Returns the names of a kernel's parameters in order. Throws SpecError that names `file` if `body` has no
-/// such `__global__` function, or, for native text, no such `extern "C"` function. Leaves out the first
-/// parameter of a native kernel, which is the number of its share of the work.
+/// Returns the names of a kernel's parameters in order. Omits the first parameter of a native kernel, which
+/// is the number of the share of the work that a call does. Throws a SpecError that names `file` if CUDA text
+/// has no `__global__` function `kernel`, or native text has no `extern "C"` function `kernel`.
 std::vector<std::string> kernel_parameters(const std::string& kernel, std::string_view body,
                                            const std::string& file, Dialect dialect = Dialect::cuda);
 

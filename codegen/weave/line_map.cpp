@@ -33,7 +33,7 @@ std::string LineMap::origin(int line) const
 
 namespace {
 
-/// The number at the beginning of `text`; 0 if there is none.
+/// Returns the number at the beginning of `text`; 0 if there is none.
 int leading_number(std::string_view text)
 {
     int number = 0;
@@ -41,8 +41,8 @@ int leading_number(std::string_view text)
     return number;
 }
 
-/// Renumbers a line "   67 |     code" or "> 67 | code" by the line's number in its own file. Keeps the
-/// width.
+/// Replaces the number in "   67 |     code" or "> 67 | code" by the line's number in its stage or part.
+/// Keeps the width.
 std::string renumbered(std::string_view line, const LineMap& lines)
 {
     const auto begin = std::min(line.find_first_not_of(" >"), line.size());
@@ -55,7 +55,7 @@ std::string renumbered(std::string_view line, const LineMap& lines)
                        line.substr(end));
 }
 
-/// Replaces places in the emitted text by their origins.
+/// Replaces places in the emitted text, such as NAME:67, by their origins.
 std::string replaced_places(std::string_view line, std::string_view text_name, const LineMap& lines)
 {
     std::string result;

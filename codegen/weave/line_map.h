@@ -1,5 +1,5 @@
 #pragma once
-// Maps lines of an emitted text to their origins.
+// Maps lines of an emitted text to the lines of stages and parts from which they were copied.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace segfold {
 
-/// For each line taken from a file, its number in that file; 0 for an added blank line.
+/// The numbers of the lines that weaving copied from a file, in the order of the woven text. The number 0
+/// stands for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;
@@ -17,7 +18,7 @@ struct WovenLines {
 /// A woven text with the origins of its lines.
 struct TracedWoven {
     Woven woven;
-    std::vector<WovenLines> part_lines;  ///< for each of `woven.parts`
+    std::vector<WovenLines> part_lines;  ///< one for each of `woven.parts`
     WovenLines body_lines;
 };
 
@@ -25,20 +26,23 @@ struct TracedWoven {
 TracedWoven weave_traced(std::string_view file, std::string_view text, const Facts& facts,
                          const ReadPart& read_part);
 
-/// For each line of a text: the line of the stage or part from which it was taken.
+/// Maps each line of an emitted text to its origin, the file and line of the stage or part from which it was
+/// copied.
 class LineMap {
 public:
-    /// Adds lines that the generator wrote.
+    /// Appends lines that the generator wrote, which have no origin.
     void add_generated(std::string_view text);
-    /// Adds lines taken from the line numbers `lines` of `file`; 0 marks a line of the generator.
+    /// Appends the lines of `file` with the numbers `lines`. The number 0 marks a line that the generator
+    /// wrote.
     void add(const std::string& file, const std::vector<int>& lines);
 
-    /// Origin of a line counted from 1, "kernels/stages/tile_scan.cu:37"; empty for a line of the generator.
+    /// Returns the origin of a line, such as "kernels/stages/tile_scan.cu:37"; empty for a line that the
+    /// generator wrote. Lines are counted from 1.
     [[nodiscard]] std::string origin(int line) const;
 
 private:
     struct Origin {
-        int file;  ///< index in files_; -1: the generator's
+        int file;  ///< index in files_; -1 for a line of the generator
         int line;
     };
     std::vector<std::string> files_;
@@ -46,7 +50,7 @@ private:
 };
 
 /// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the origin of the line; NAME is `text_name`.
-/// Renumbers shown code in the same way. Lines without an origin stay.
+/// Renumbers the lines of quoted code in the same way. Lines without an origin stay unchanged.
 [[nodiscard]] std::string name_origins(std::string_view messages, std::string_view text_name,
                                        const LineMap& lines);
 

@@ -70,7 +70,7 @@ void add_file_scope_words(std::string_view text, Identifiers& words)
             case Mark::word: {
                 while (at < code.size() && is_word(code[at]))
                     ++at;
-                if (depth != 0)  // inside other brackets, nothing is at file scope
+                if (depth != 0)  // nothing inside other brackets is at file scope
                     break;
                 const auto word = code.substr(begin, at - begin);
                 if (!words.contains(word))

@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// Hashes words in place, so that a look-up copies nothing.
+/// Hashes a string_view, so that a look-up copies no string.
 struct WordHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
@@ -33,7 +33,8 @@ Identifiers words_of(std::string_view text);
 /// of namespaces. Comments and lines that begin with `#` do not count.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
-/// Returns the pieces that a text of these words uses, directly or through other pieces, in groups.
+/// Returns the text of the pieces whose names are in `words`, and of the pieces that these pieces mention in
+/// turn. Blank lines separate the pieces, except within a series of aliases or of constants.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
 }  // namespace segfold

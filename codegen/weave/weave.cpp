@@ -27,7 +27,7 @@ Directive read_directive(std::string_view code, int line)
     return {std::string(word), std::string(trim_line(rest.substr(word.size()))), line};
 }
 
-/// A text, and for each of its lines the number of the line in its file.
+/// A text, and the number that each of its lines has in the line's file.
 struct Taken {
     std::string text;
     std::vector<int> lines;
@@ -60,7 +60,7 @@ Taken tidy(const Taken& taken)
     return result;
 }
 
-/// Weaves one file and the parts that it uses. The parts share a list of those already used.
+/// Weaves one file and the parts that it uses. Each part is woven once.
 class Weaver {
 public:
     Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}
@@ -111,9 +111,9 @@ public:
 
 private:
     struct Branch {
-        bool taken;  ///< this paragraph is kept
-        bool done;   ///< a paragraph of this block has been kept
-        bool last;   ///< this is the `else` paragraph
+        bool taken;  ///< true if this paragraph is kept
+        bool done;   ///< true if this or an earlier paragraph of the block is kept
+        bool last;   ///< true if this is the `else` paragraph
         std::string place;
     };
 
@@ -127,7 +127,7 @@ private:
         return Formula(place, condition).value(names_) != 0;
     }
 
-    /// Handles if, elif, else and end. Returns false for any other word.
+    /// Handles the directives if, elif, else and end. Returns false for any other directive.
     bool resolve_branch(const Directive& directive, const std::string& place, std::vector<Branch>& open) const
     {
         const auto& word = directive.word;
@@ -159,7 +159,7 @@ private:
         directives_.push_back(std::move(directive));
     }
 
-    /// Adds the parameter of a number, if numbers are passed at launch.
+    /// Handles `//% number`: adds the parameter `int NAME,` if numbers are passed at launch.
     void add_number(const std::string& name, std::string_view indent, const std::string& place, int line,
                     Taken& out)
     {
@@ -202,7 +202,8 @@ private:
     std::vector<std::string> parts_;
     std::vector<WovenLines> part_lines_;
     std::vector<std::string> numbers_;
-    std::string last_number_;  ///< place of the last number, until a parameter follows it
+    /// Place of the last `number` directive; empty once a line of code has followed.
+    std::string last_number_;
     std::vector<Directive> directives_;
 };
 

@@ -9,12 +9,13 @@
 
 namespace segfold {
 
-/// Values of the names in conditions `//% if FORMULA`: facts, such as {"commutative", 1}, and tunables.
+/// Values of the names in conditions `//% if FORMULA`. The names are facts, such as {"commutative", 1}, and
+/// tunables.
 using Facts = FormulaNames;
 
-/// The text of a part, and its name in messages; an empty name stands for its path.
+/// The text of a part, and the part's name in messages. If the name is empty, messages use the part's path.
 struct PartText {
-    PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: a text is a part's
+    PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: converts from plain text
         : text(part_text), place(std::move(part_place))
     {}
     std::string_view text;
@@ -24,30 +25,34 @@ struct PartText {
 /// Returns a part by its path, such as "parts/reduce/warp_reduce.cuh".
 using ReadPart = std::function<PartText(std::string_view path)>;
 
-/// A directive that weaving leaves to its caller, such as {"launch", "reduce grid = ...", 7}.
+/// A line `//% WORD ARGUMENT` of a stage or part. An example is {"launch", "reduce grid = ...", 7}, from line
+/// 7 of a file.
 struct Directive {
     std::string word;
     std::string argument;
     int line;
-    std::string file = {};  ///< its file; empty for the stage file
+    std::string file = {};  ///< the part's file; empty for the stage file
 };
 
 struct Woven {
-    std::vector<std::string> parts;     ///< every used part once; a part comes after the parts that it uses
-    std::string body;                   ///< the stage's own text without directives
-    std::vector<std::string> numbers;   ///< from `//% number NAME`, in order
-    std::vector<Directive> directives;  ///< of kept paragraphs in the stage file and the parts, in order;
-                                        ///< parts give only let, scratch and launch
+    /// Texts of the used parts, each once; a part comes after the parts that it uses.
+    std::vector<std::string> parts;
+    std::string body;                  ///< the stage's own text, without directives
+    std::vector<std::string> numbers;  ///< names in `//% number NAME` lines, in order
+    /// Directives of kept paragraphs in the stage file and the parts, in order. From parts, these are only
+    /// `let`, `scratch` and `launch`.
+    std::vector<Directive> directives;
 };
 
 /// Resolves `//% if / elif / else / end` by `facts`, and includes parts named by `//% use`.
 ///
-/// `//% number NAME` becomes the parameter `int NAME,` if the fact at_launch is true, and nothing otherwise.
-/// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws SpecError
-/// with file and line for an unknown fact, an unbalanced block, an unknown part, or a cycle of parts.
+/// `//% number NAME` becomes the parameter `int NAME,` if the fact at_launch is true. Otherwise the line is
+/// removed. A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws
+/// SpecError with file and line for an unknown fact, an unbalanced block, an unknown part, or a cycle of
+/// parts.
 Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part);
 
-/// Returns all directives of a file, in every paragraph.
+/// Returns all directives in the text of a file, including those in conditional paragraphs.
 std::vector<Directive> directives_of(std::string_view text);
 
 }  // namespace segfold

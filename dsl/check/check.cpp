@@ -84,7 +84,8 @@ private:
                                           : "it begins a local name: let NAME = VALUE;");
     }
 
-    /// Checks the sizes on which all later walks rely, and that no expression built in C++ lacks a value.
+    /// Checks that no expression is too deep or too large for recursion, and that none built in C++ lacks a
+    /// value.
     void check_sizes() const
     {
         int size = 0;
@@ -208,7 +209,8 @@ private:
                 });
     }
 
-    /// The names of an element that lift, map and scan may use; append may not use tables.
+    /// Collects the names that lift, map, scan and append may use. `has_tables` is false only for append,
+    /// which reads no tables.
     [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
@@ -249,7 +251,8 @@ private:
                      "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
-    /// Without declared results, the state is the result. Without finish, both must have the same fields.
+    /// Completes and checks the results. Without declared results, the state's fields are the results.
+    /// Without finish, results must match the state's fields in number and type.
     void settle_results()
     {
         if (op_.results.empty()) {
@@ -294,7 +297,7 @@ private:
             check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
     }
 
-    /// map uses parameters and results by name, so these names must differ.
+    /// Checks map. Its expressions call parameters and results by name, so these names must differ.
     void check_map()
     {
         if (!op_.map || op_.results.empty() || op_.outputs.empty())
@@ -388,7 +391,8 @@ private:
         }
     }
 
-    /// Says which of two uses of an untyped local must convert.
+    /// Throws a fault because two uses of an untyped local need different types. The message says which use
+    /// must convert.
     [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
     {
         auto kept = *uses.first, changed = *uses.other;
@@ -423,7 +427,7 @@ private:
         fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// Index in `fields` of the assigned field. Throws if there is no such field, or if it was set before.
+    /// Index in `fields` of the assigned field. Throws if the field is unknown, or if it was set before.
     template <class Fields>
     std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
                          const std::string& part, const std::string& kind) const
@@ -462,7 +466,8 @@ private:
             list += (list.empty() ? "" : ", ") + field.name;
         }
         const auto suggestion = did_you_mean(assignment.field, names);
-        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;  // in a text
+        // Only a text, not C++, needs `let`.
+        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;
         fail(assignment.position,
              "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,
              needs_let ? "a name of your own is bound with let: let " + assignment.field + " = ..." : "");

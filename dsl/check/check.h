@@ -1,5 +1,5 @@
 #pragma once
-// Checks names and types: finds every fault that the text of an operator shows by itself.
+// Checks names and types: finds every fault of an operator that shows without data.
 #include <map>
 #include <set>
 #include <string>

@@ -10,10 +10,10 @@
 namespace segfold {
 namespace {
 
-/// The `name` of an integer that is the value of a loop's counter. Other integers have none.
+/// The `name` of an integer node that holds a loop counter's value; other integer nodes have no name.
 constexpr const char* kCounter = "counter";
 
-/// Most nodes that the expansion may create. The finished operator may have kMostNodes.
+/// Largest number of nodes that the expansion may create. A finished operator may have only kMostNodes.
 constexpr int kMostMade = 8 * kMostNodes;
 
 bool is_literal(const ExpressionNode& node)
@@ -79,7 +79,7 @@ std::optional<bool> compare(std::string_view symbol, std::int64_t a, std::int64_
 }
 
 /// Computes an operation on loop counters and constants. Returns none if no operand is a counter, if the
-/// value is unknown, or if check() must refuse the operation.
+/// value is unknown, or if the operation is one that check() must refuse.
 std::optional<Expression> folded(const ExpressionNode& node)
 {
     const auto& arguments = node.arguments;
@@ -276,7 +276,7 @@ private:
         return result;
     }
 
-    /// `given` is null outside of functions.
+    /// Expands an expression. `given` holds the arguments of the function being expanded, or is null.
     Expression walk(const Expression& expression, const Given* given)
     {
         const auto& node = *expression;
@@ -300,8 +300,8 @@ private:
         return made(std::move(result));
     }
 
-    /// Returns the value of an argument's name, or of a member of an argument. The value may be a whole state
-    /// or array.
+    /// Replaces the name of an argument, or a member of an argument, by the passed value. The value may be a
+    /// whole state or array.
     static Expression meant(const Expression& expression, const Given* given)
     {
         if (given == nullptr)
@@ -408,7 +408,7 @@ private:
         });
     }
 
-    /// Returns one entry; for a computed index, a choice between all entries.
+    /// Returns the entry at a constant index, or for a computed index a choice between all entries.
     template <class Entry>
     Expression choose(const ExpressionNode& node, std::int64_t size, const Entry& entry)
     {
@@ -456,7 +456,7 @@ private:
     Complaints& complaints_;
     std::map<std::string, std::set<std::int64_t>, std::less<>> locals_;  ///< arrays made by `let`
     std::vector<const OwnFunction*> open_;  ///< functions that are being expanded
-    std::vector<std::string> operands_;     ///< the two states that a part has, and what they are
+    std::vector<std::string> operands_;     ///< names of the part's two states, then a phrase that names both
     bool in_finish_ = false;
     int made_ = 0;
 };

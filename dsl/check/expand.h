@@ -13,8 +13,8 @@
 
 namespace segfold {
 
-/// `def name(arguments) = value`. Each call is replaced by the value, so a function takes arguments of any
-/// type.
+/// A function of the user: `def name(arguments) = value`. Each call is replaced by the value, so arguments
+/// may have any type.
 struct OwnFunction {
     std::string name;
     std::vector<std::string> arguments;
@@ -28,22 +28,22 @@ using Arrays = std::map<std::string, std::int64_t, std::less<>>;
 /// Declarations of a text that an Operator does not hold.
 struct Shorthands {
     std::vector<OwnFunction> functions;
-    std::set<std::string> unread;  ///< functions with a fault; no further message is about them
+    std::set<std::string> unread;  ///< functions with a fault; messages do not mention them again
     Arrays state;
     Arrays results;
 };
 
-/// Marks a comparison of an entry's number with a computed index, which must be an integer. check() removes
-/// the mark.
+/// `name` of a comparison between an entry's number and a computed index. It tells check() to require an
+/// integer index; check() then removes the name.
 inline constexpr const char* kChoosesEntry = "index";
 
-/// Largest array, and most rounds of one loop.
+/// Largest number of entries of an array, and of rounds of one loop.
 inline constexpr std::int64_t kMostEntries = 256;
 
 /// The name of entry `index` of an array: "bins_3".
 std::string entry_name(const std::string& array, std::int64_t index);
 
-/// Makes a number that counts a loop's rounds. Operations on such numbers are computed at once.
+/// Makes the value of a loop counter. Operations on such values are computed during the expansion.
 Expression make_counter(std::int64_t value);
 
 /// Value of an expression of integer constants; none for any other expression, or if the value exceeds 64

@@ -12,20 +12,21 @@ bool compares(std::string_view symbol)
            symbol == ">=";
 }
 
-/// A use of a local. `takes_any` is true if it accepts any type.
+/// A use of a local. `takes_any` is true if the use accepts any type.
 struct Demand {
     LetUse use;
     bool takes_any;
 };
 
-/// Walks over expressions as Typing does, and records the types for which they call in untyped locals.
+/// Walks over expressions as Typing does, and records the types that they require of untyped locals.
 class Demands {
 public:
     explicit Demands(const Typing& typing) : typing_(typing) {}
 
     void expect(const std::string& local) { demands_[local]; }
 
-    /// Walks over an expression. A number in its place would have type `context`.
+    /// Walks over an expression. `context` is the type that a number in the place of the expression would
+    /// have.
     void walk(const Expression& expression, std::optional<Type> context)
     {
         const auto& node = *expression;

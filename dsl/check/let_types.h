@@ -1,5 +1,5 @@
 #pragma once
-// Finds types for locals whose values consist of untyped numbers alone. Uses of these locals decide.
+// Finds the types of locals whose values are untyped numbers alone, from the uses of the locals.
 #include <map>
 #include <optional>
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace segfold {
 
-/// A use of a local, and the type that it calls for.
+/// A use of a local, and the type that this use requires.
 struct LetUse {
     Type type;
     Position position;
 };
 
-/// The types that the uses of one local call for.
+/// The types that the uses of one local require.
 struct LetUses {
-    std::optional<LetUse> first;  ///< the use that decides the type; none if no use calls for one
-    std::optional<LetUse> other;  ///< the first use that calls for another type, if any
+    std::optional<LetUse> first;  ///< the use that decides the type; none if no use requires one
+    std::optional<LetUse> other;  ///< the first use that requires another type, if any
 };
 
-/// A value of a block and the type of its field; no type for a `let`, which has its own.
+/// A value that a block assigns, and the type of the assigned field; no type if the field is unknown.
 struct TypedValue {
     Expression value;
     std::optional<Type> wanted;
@@ -30,8 +30,8 @@ struct TypedValue {
 /// Collects the uses of the locals in `lets` whose values state no type by themselves. The keys are the names
 /// of the locals.
 ///
-/// A use calls for the type that a number would take in the same place: the type of the assigned field, of
-/// the other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
+/// A use requires the type that a number would take in the same place: the type of the assigned field, of the
+/// other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
 /// count only if no other use decides. If the value of another untyped local uses p, the uses of that local
 /// decide. `typing` knows all names of the block except its locals. `assigned` holds the values of its
 /// fields.

@@ -16,15 +16,15 @@ bool has(const auto& fields, const std::string& name)
     return std::ranges::any_of(fields, [&](const auto& field) { return field.name == name; });
 }
 
-/// True if the block gives one value, or sets what is no output: it may then mean any.
+/// True if the author may mean any output: the block gives one value without a name, or sets an unknown name.
 bool is_open(const Operator& op, const Block& block)
 {
     return std::ranges::any_of(block.assignments,
                                [&](const Assignment& set) { return !has(op.outputs, set.field); });
 }
 
-/// Finds outputs that `map` and `scan` both set, and those that neither sets; the latter only if the text of
-/// both parts was understood (`is_read`).
+/// Finds outputs that both `map` and `scan` set. If both parts could be read (`is_read`), also finds outputs
+/// that neither sets.
 void find_unshared(const Operator& op, bool is_read, std::vector<OutputFault>& faults)
 {
     const auto& scan = op.scan->block;
@@ -41,7 +41,7 @@ void find_unshared(const Operator& op, bool is_read, std::vector<OutputFault>& f
     }
 }
 
-/// map reads results by their names, so no parameter or output may have the same.
+/// Finds results that `map` cannot read by name: the name is that of a parameter, or reserved.
 void find_hidden_results(const Operator& op, std::vector<OutputFault>& faults)
 {
     for (const auto& result : op.results) {
@@ -81,7 +81,7 @@ std::vector<OutputFault> output_faults(const Operator& op, const Unread& unread)
                       faults);
     if (op.map)
         find_hidden_results(op, faults);
-    const bool are_seen = op.map || op.keeps_results;  // the state's fields may have the names of outputs
+    const bool are_seen = op.map || op.keeps_results;  // hidden results may share names with outputs
     for (const auto& result : op.results)
         if (are_seen && has(op.outputs, result.name))
             faults.push_back({result.position, "'" + result.name + "' is both a result and an output",

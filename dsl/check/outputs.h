@@ -1,5 +1,5 @@
 #pragma once
-// Which part sets which output of an element, and which names `map` and `scan` can tell apart.
+// Checks which part sets which output, and that `map` and `scan` can tell all names apart.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +18,10 @@ struct OutputFault {
 /// tell apart. Reports nothing that the unread parts may explain.
 [[nodiscard]] std::vector<OutputFault> output_faults(const Operator& op, const Unread& unread);
 
-/// The outputs that the part "map" or "scan" of `op` may set: all, unless the other part stands beside it,
-/// read or not. Then those that it names and, if it gives one value or names something else, those that the
-/// other does not name.
+/// The outputs that the part "map" or "scan" of `op` may set. If `op` has only this part, these are all
+/// outputs. If `op` has both parts, they are the outputs that the part names. If the part gives one value
+/// without a name or sets an unknown name, they include all outputs that the other part does not name. A part
+/// that could not be read counts as present.
 [[nodiscard]] std::vector<ResultField> settable_outputs(const Operator& op, std::string_view part,
                                                         const Unread& unread);
 

@@ -14,12 +14,12 @@ const Parameter* find_parameter(const Operator& op, const std::string& name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// The names and fields of the state that hold rows.
+/// The names and the fields of the state that hold rows.
 struct Rows {
     std::set<std::string> names;   ///< parameters, locals and results that hold rows
     std::set<std::string> fields;  ///< fields of the state that hold rows
 
-    /// True if the value differs from feature to feature.
+    /// True if the value depends on a row, so that it differs between features (the numbers of a row).
     [[nodiscard]] bool has(const Operator& op, const Expression& expression) const
     {
         const auto& node = *expression;
@@ -59,8 +59,8 @@ Rows rows_of(const Operator& op)
     return rows;
 }
 
-/// Reports each read of a table of rows that uses the row of one feature alone: a fold computes all features
-/// together.
+/// Reports each read of a table of rows that happens only under a condition, or whose index depends on a row.
+/// A fold reads a row for all its features at once. `always` is false inside of a condition's sides.
 void find_read_faults(const Operator& op, const Rows& rows, const Expression& expression, bool always,
                       std::vector<RowFault>& faults)
 {
@@ -147,7 +147,7 @@ std::vector<RowFault> row_faults(const Operator& op)
     }
     if (op.map) {
         auto mapped = rows;
-        for (const auto& field : op.results)  // each is stored as a row
+        for (const auto& field : op.results)  // each result is stored as a row
             mapped.names.insert(field.name);
         look_at(*op.map, std::move(mapped));
         rows.names.insert(results.begin(), results.end());
@@ -177,8 +177,8 @@ RowOperator with_reads_as_columns(const Operator& op)
             taken.insert(field.name);
     }
     std::map<std::string, Expression> lets;
-    std::vector<RowRead> all;               // of lift, then those that only map or scan has
-    std::vector<RowRead>* reads = nullptr;  // of the part that is rewritten
+    std::vector<RowRead> all;               // reads of lift, then further reads of map and scan
+    std::vector<RowRead>* reads = nullptr;  // reads of the part that is rewritten
     const std::function<Expression(const Expression&)> replace = [&](const Expression& expression) {
         const auto& node = *expression;
         if (node.kind == ExpressionKind::gather && find_parameter(op, node.name)->row) {

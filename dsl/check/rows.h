@@ -1,5 +1,5 @@
 #pragma once
-// Operators over rows: applies them to one feature, and finds what prevents it.
+// Operators over rows: their form for one feature, and the faults that prevent a fold by features.
 #include <string>
 #include <vector>
 
@@ -10,7 +10,8 @@ namespace segfold {
 /// True if a column or a table holds rows; then every result is a row.
 [[nodiscard]] bool has_rows(const Operator& op);
 
-/// Returns the operator applied to one feature: columns of rows become columns, tables of rows become tables.
+/// Returns the operator for one feature, a number of each row: columns and tables of rows become columns and
+/// tables of numbers.
 [[nodiscard]] Operator of_one_feature(Operator op);
 
 /// A fault of an operator over rows: its place and the remedy.
@@ -19,13 +20,13 @@ struct RowFault {
     std::string message, hint;
 };
 
-/// Finds what prevents folding feature by feature. Empty for an operator without rows.
+/// Finds the faults that prevent a fold of each feature by itself. Empty for an operator without rows.
 ///
 /// Every result and output must depend on a row; otherwise it would be one number for each segment. A table
 /// of rows must be read unconditionally, at an index that does not depend on a row; in map, results are rows.
 [[nodiscard]] std::vector<RowFault> row_faults(const Operator& checked);
 
-/// A read of a table of rows. An expression stands for one feature of the row.
+/// A read of a table of rows. In an expression, it stands for one feature of the row.
 struct RowRead {
     std::string column;  ///< unique name of the column by which lift, map or scan reads the row
     std::string table;
@@ -34,10 +35,10 @@ struct RowRead {
 
 /// An operator over rows, in which every read of a table of rows is a column of its own.
 struct RowOperator {
-    Operator op;  ///< for one feature; parameters: columns of rows, the others, then one column for each read
-    std::vector<RowRead> reads = {};       ///< of lift
-    std::vector<RowRead> map_reads = {};   ///< of map; one that another part has too is the same column
-    std::vector<RowRead> scan_reads = {};  ///< of scan
+    Operator op;  ///< for one feature; parameters: columns of rows, others, then a column for each read
+    std::vector<RowRead> reads = {};       ///< reads of lift
+    std::vector<RowRead> map_reads = {};   ///< reads of map; equal reads of two parts share a column
+    std::vector<RowRead> scan_reads = {};  ///< reads of scan
 };
 
 [[nodiscard]] RowOperator with_reads_as_columns(const Operator& checked);

@@ -24,7 +24,7 @@ bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"
 bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_number(Type type) { return type != Type::boolean; }
 
-/// Largest magnitudes of literals of an integer type: of negative and of positive ones.
+/// Largest magnitudes of an integer type's literals: below zero and above zero.
 struct Magnitudes {
     std::uint64_t below, above;
 };
@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// Of two types, the one that keeps more values of the other.
+/// Returns the one of two types that can hold more of the other's values.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
@@ -87,7 +87,7 @@ bool takes(const std::string& symbol, Type type)
     return symbol == "==" || symbol == "!=" || is_number(type);
 }
 
-/// The operands that an operation takes, for messages.
+/// Describes in a message the operands that an operation takes.
 std::string taken_by(const std::string& symbol)
 {
     if (is_logical(symbol))
@@ -100,7 +100,8 @@ std::string taken_by(const std::string& symbol)
     return "it takes numbers";
 }
 
-/// False for an operation, constant or limit that the parser never makes but C++ may.
+/// False if the language has no such operation, constant or limit. The parser never makes such a node, but
+/// C++ code may.
 bool is_known(const ExpressionNode& node)
 {
     const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {

@@ -1,5 +1,6 @@
 #pragma once
-// Types of expressions. Numbers take their type from the context; everything else states its own.
+// Types of expressions. Numbers take their type from the context; every other expression has a type of its
+// own.
 #include <map>
 #include <optional>
 #include <set>
@@ -16,7 +17,7 @@ namespace segfold {
 struct Scope {
     std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, and places such as index
     std::map<std::string, Type, std::less<>> tables;
-    std::map<std::string, Operand, std::less<>> operands;   ///< the states of combine or scan, or append's
+    std::map<std::string, Operand, std::less<>> operands;   ///< the states of combine, scan or append
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields of the state directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
     std::set<std::string, std::less<>> silent;  ///< names that already have a message; no other follows
@@ -36,12 +37,13 @@ public:
     /// names the target in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// Resolves and types the value of a `let`. `context` is the type for which its uses call, if any.
+    /// Resolves and types the value of a `let`. `context` is the type that the uses of the local require, if
+    /// any.
     Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Adds a local.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Adds a name for which no message is given.
+    /// Adds a name about which no further message is given.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
@@ -71,7 +73,7 @@ private:
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples in messages: one that the operator uses, floating-point if `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// Throws PlacedError: nothing gives `at` a type. The message shows how to convert `example`.
+    /// Throws PlacedError because the type of `at` is unknown. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
     /// True if the expression uses a name that already has a message.

@@ -83,7 +83,7 @@ std::vector<std::string> warnings(const Operator& op)
             warnings.look_at(**block);
     auto texts = std::move(warnings).take();
     if (op.scan) {
-        auto named = op;  // prints the states as scan calls them
+        auto named = op;  // prints the states by the names that scan gives them
         named.earlier = op.scan->before;
         named.later = op.scan->through;
         Warnings of_scan(named);

@@ -7,8 +7,8 @@
 
 namespace segfold {
 
-/// Returns one message for each comparison with the constant `nan`. Its outcome is the same for all data.
-/// Messages have place, excerpt and remedy, and follow the order of the parts.
+/// Returns one message for each comparison with the constant `nan`. Such a comparison has the same outcome
+/// for all data. Messages have place, excerpt and remedy, and follow the order of the parts.
 ///
 ///     late.seg:3:10: 'x != nan' is always true: NaN compares unequal to everything, to itself too
 ///           lift x != nan ? x : 0

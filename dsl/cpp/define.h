@@ -1,5 +1,5 @@
 #pragma once
-// Operators defined in C++: states with typed fields, columns, tables, results, and the parts made of them.
+// Defines operators in C++: typed states, columns, tables and results, and the parts made of these.
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace segfold {
 
-/// An operator while it is defined. `S` is its state, or the type of its only field.
+/// An operator under definition. `S` is its state, or the type of its only field.
 template <class S>
 class Definition : public Recorder {
 public:
@@ -35,7 +35,7 @@ public:
         add_field(field);
     }
 
-    /// Makes a state of one element: sets every field of `s`, or returns the value of the only field.
+    /// Lifts one element: `body` sets every field of `s`, or returns the value of the only field.
     ///
     ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
     ///     op.lift(x);
@@ -66,7 +66,7 @@ public:
     /// Joins two neighbouring states. The first one always covers the earlier elements.
     ///
     ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
-    ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
+    ///     op.combine([](auto a, auto b) { return a + b; });  // one field; several: return a or b
     template <class Body>
     Definition& combine(const Body& body, SourceLocation at = SourceLocation::current())
     {
@@ -100,8 +100,8 @@ public:
     }
 
     /// Appends an element to a state. Define it if it takes fewer steps than lift and combine. Its value must
-    /// equal combine(a, lift). It may read columns and scalars, as lift does. Elements come in the order of
-    /// their index.
+    /// equal combine(a, lift). It may read columns and scalars, as lift does, but no tables. Elements are
+    /// appended in ascending order of their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
     ///     op.append([&](auto a) { return max(a, x); });    // of one field
@@ -130,7 +130,7 @@ public:
         return *this;
     }
 
-    /// Makes results of the state of a whole segment: sets all of them, or returns the only one.
+    /// Computes the results from the state of a whole segment: sets all of them, or returns the only one.
     ///
     ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
     ///     op.finish([](auto s) { return s.best; });
@@ -145,7 +145,7 @@ public:
         return *this;
     }
 
-    /// Sets the results of an empty segment. Without `empty` they are finish(identity).
+    /// Gives an empty segment its results. Without `empty` they are finish(identity).
     ///
     ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
     ///     op.empty(nan<double>());
@@ -168,9 +168,9 @@ public:
         return *this;
     }
 
-    /// Write-back: maps each element with the finished results of its segment. Sets every Each, or returns
-    /// the only one. `body` may take the state as its argument; if there is no finish, the state's fields are
-    /// the results.
+    /// Write-back: computes outputs of each element from the finished results of its segment. Sets every
+    /// Each, or returns the value of the only one. `body` may take the state as its argument; if there is no
+    /// finish, the state's fields are the results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });
@@ -196,8 +196,9 @@ public:
         return *this;
     }
 
-    /// Running results: gives each element outputs from the state of the elements of its segment before it,
-    /// and from the state with it. Sets every Each that map does not set, or returns the only one.
+    /// Running results: computes outputs of each element from the state of the elements before it in its
+    /// segment, and from the state with it. Sets every Each that map does not set, or returns the value of
+    /// the only one.
     ///
     ///     op.scan([](Streak before, Streak through) { return through.trailing; });
     template <class Body>
@@ -217,7 +218,7 @@ public:
         return *this;
     }
 
-    /// Returns the checked operator. Throws SpecError.
+    /// Checks the operator and returns it. Throws SpecError.
     Operator build()
     {
         if constexpr (kOneField)
@@ -239,10 +240,10 @@ private:
         using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
     };
 
-    /// The type in which finish and map take the final state, and scan its two.
+    /// The type of the states that finish, map and scan take: a Value if there is one field.
     using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
 
-    /// Passes the final state to `body`. If `body` returns a value, passes that to `give`.
+    /// Passes the final state to `body`. If `body` returns a value, passes this value to `give`.
     template <class Body, class Give>
     static void call_with_state(const Recording& recording, const Body& body, const Give& give)
     {
@@ -317,12 +318,13 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// The type of a value for a result that declares its type. None for a plain number, because it gets the
-    /// declared type.
+    /// Type of a value that is given to a result with a declared type. None for a plain number, which takes
+    /// the declared type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// The type of a result that declares none. Plain 0 and 0.5 fit any type and give none; 0.5f is a float.
+    /// Type of a value that is given to a result without a declared type. None for plain 0 and 0.5, which fit
+    /// any type; 0.5f is a float.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)
@@ -352,7 +354,7 @@ Operator define(std::string name, const Field<T>& field, const Body& body,
     return op.build();
 }
 
-/// `let name = value;` in the text form. Names a value for the rest of its part; it is computed once.
+/// Names a value for the rest of its part, as `let name = value;` does in text. It is computed once.
 template <ValueOrPlain A>
 auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
 {
@@ -360,25 +362,25 @@ auto let(const std::string& name, const A& value, SourceLocation at = SourceLoca
     return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
 }
 
-/// The element's index in the input. For lift, map and scan.
+/// The element's index in the input. Allowed in lift, map and scan.
 inline Value<std::int64_t> index(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("index", place(at)));
 }
 
-/// The element's index in its segment. For lift, map and scan.
+/// The element's index in its segment. Allowed in lift, map and scan.
 inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("position", place(at)));
 }
 
-/// The segment's number. For lift, finish, empty, map and scan.
+/// The segment's number. Allowed in lift, finish, empty, map and scan.
 inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("segment", place(at)));
 }
 
-/// The number of elements of the segment. For finish, empty and map.
+/// The number of elements of the segment. Allowed in finish, empty and map.
 inline Value<std::int64_t> length(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("length", place(at)));

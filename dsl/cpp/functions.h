@@ -143,7 +143,7 @@ auto exp2(const A& x, SourceLocation at = SourceLocation::current())
     return call_real("exp2", at, x);
 }
 
-/// exp(x) - 1, exact for small x.
+/// exp(x) - 1, accurate for small x.
 template <AnyValue A>
 auto expm1(const A& x, SourceLocation at = SourceLocation::current())
 {
@@ -164,7 +164,7 @@ auto log2(const A& x, SourceLocation at = SourceLocation::current())
     return call_real("log2", at, x);
 }
 
-/// log(1 + x), exact for small x.
+/// log(1 + x), accurate for small x.
 template <AnyValue A>
 auto log1p(const A& x, SourceLocation at = SourceLocation::current())
 {

@@ -23,7 +23,7 @@ class FieldArray;
 ///         Field<float> mean{"mean", 0}, m2{"m2", 0};
 ///     };
 ///
-/// Either all fields have an identity, or none; without identities, the operator is a semigroup.
+/// Either every field has an identity, or no field has one; without identities, the operator is a semigroup.
 struct State {
     template <class T>
     using Field = segfold::Field<T>;
@@ -32,19 +32,20 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // Each field records the line that sets it, so no state is assigned whole. Compilers show the next line.
+    // A state is never assigned whole: each field records the line that sets it. Compilers show the next line
+    // in their message.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
 private:
-    Term whole_;  ///< any field of the operand, if this is one
+    Term whole_;  ///< a field without a name that stands for all fields of an operand; empty for other states
 };
 
-/// A field of a state. In an operand it is a value; in the state that a part makes it must be set once.
+/// A field of a state. A part reads the fields of its operands, and sets each field of its own state once.
 template <ValueType T>
 class Field : public Value<T> {
 public:
-    /// A field of an operator without identity.
+    /// Declares a field without identity.
     explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
     {}
@@ -53,7 +54,7 @@ public:
     {}
     Field(const Field&) = default;
 
-    /// Never chosen: `s.n = a.n` calls the overload for Argument, which knows its line.
+    /// This overload is never chosen: `s.n = a.n` calls the overload for Argument, which knows its line.
     Field& operator=(const Field&) requires(sizeof(T) == 0);
     Field& operator=(const Argument<T>& value)
     {
@@ -132,7 +133,7 @@ public:
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    /// Throws SpecError if the array has no such entry.
+    /// Returns an entry of the array. Throws SpecError if the array has no such entry.
     Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
     const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 
@@ -149,7 +150,7 @@ private:
     std::vector<Field<T>> entries_;
 };
 
-/// A column of the input. Its value is the element's.
+/// A column of the input. As a value, it is the current element's entry.
 template <ValueType T>
 class Column : public Value<T> {
 public:
@@ -209,7 +210,7 @@ public:
     {}
 };
 
-/// A column of rows. Its value is one feature of the element's row.
+/// A column of rows. As a value, it is one number of the current element's row.
 template <ValueType T>
 class Row : public Value<T> {
 public:
@@ -218,7 +219,7 @@ public:
     {}
 };
 
-/// A table of rows, read at any index: `t[i]` is one feature of row i.
+/// A table of rows, read at any index: `t[i]` is one number of row i.
 template <ValueType T>
 class RowTable : public Table<T> {
 public:
@@ -227,7 +228,7 @@ public:
     {}
 };
 
-/// An array as long as the input, set by map or scan.
+/// An output: an array as long as the input, set by map or scan.
 template <ValueType T>
 class Each {
 public:

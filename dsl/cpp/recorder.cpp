@@ -16,7 +16,7 @@ thread_local Making* t_making = nullptr;
 
 constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append", "scan"};
 
-/// Turns reads of results in map into names. Leaves other expressions unchanged.
+/// Replaces each field of the final state, which map may read, by the name of a result.
 Expression with_results_named(const Expression& expression)
 {
     const auto& node = *expression;
@@ -334,7 +334,7 @@ Term Recorder::add_output(std::string name, Type type, Position at)
     return {Expression(), home_, false, std::move(name)};
 }
 
-/// Sets the type of each unused local that holds a plain number to the number's C++ type.
+/// Gives each unused local that holds a plain number the number's C++ type.
 void Recorder::settle_lets()
 {
     for (const auto& [block, place, type] : untyped_lets_)

@@ -20,14 +20,14 @@ class Recording {
 public:
     enum class Part : std::uint8_t { lift, combine, finish, empty, map, append, scan };
 
-    /// Throws SpecError if the operator already has this part.
+    /// Begins to record `part`. Throws SpecError if the operator already has this part.
     Recording(Recorder& recorder, Part part, Position at);
     ~Recording();
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
-    /// Sets the only field or result. `type` is the value's type; none for a plain number. `first` is the
-    /// type for a result that declares none; none if the value does not state a type.
+    /// Sets the only field or result. `type` is the type of the value; none for a plain number. `first` is
+    /// the type for a result without a declared type; none if the value states no type.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
     /// Sets the only output of a map or scan. `type` and `first` mean the same as in give().
     void give_output(const Term& value, std::optional<Type> type, Position at,
@@ -59,18 +59,18 @@ private:
 /// Sets a field or a result in the part that is being recorded. Throws SpecError outside of a part.
 void set_handle(const Term& target, const Term& value, Position at);
 Term let_handle(const std::string& name, const Term& value, Type type, Position at);
-/// Returns one of the names index, position, segment and length.
+/// Returns the handle of a place: `name` is index, position, segment or length.
 Term place_handle(const char* name, Position at);
-/// Throws SpecError unless an array of `count` fields has entry `number`.
+/// Throws SpecError if an array of `count` fields has no entry `number`.
 void require_entry(const std::string& array, int number, int count, Position at);
 
-/// While this object lives, a new State is an operand of a recording, or the state that the part sets, or a
+/// Gives each new State its role while this object lives: an operand, the state that a part sets, or a
 /// declaration.
 class Making {
 public:
-    /// New states are this operand. Without an operand, they are the state that the part sets.
+    /// Makes new states stand for the given operand; without an operand, for the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
-    /// New states declare their fields to `recorder`.
+    /// Makes new states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
     ~Making();
     Making(const Making&) = delete;
@@ -88,7 +88,7 @@ private:
     Making* outer_;
 };
 
-/// An operator while it is defined. Definition<S> adds the parts whose types depend on the state.
+/// An operator under definition. Definition<S> adds the parts whose types depend on the state.
 class Recorder {
 public:
     Recorder(const Recorder&) = delete;
@@ -130,7 +130,7 @@ private:
     HomePointer home_;
     Recorder* outer_;                ///< the definition that encloses this one
     Recording* outer_recording_;     ///< the part of the enclosing definition that is being recorded
-    std::array<bool, 6> said_ = {};  ///< parts that have been recorded
+    std::array<bool, 6> said_ = {};  ///< true for each part that has been recorded
     /// A `let` of plain numbers. Its uses decide its type.
     struct UntypedLet {
         Block* block;

@@ -23,8 +23,8 @@ std::string describe(const Home& home)
     return (home.part.empty() ? "" : home.part + " of ") + "operator '" + home.op + "'";
 }
 
-/// The home of a value that is computed from values with the homes `left` and `right`. Throws SpecError if no
-/// part of a definition may use both values.
+/// The home (part or definition) of a value computed from values with the homes `left` and `right`. Throws
+/// SpecError if no part of a definition may use both values.
 HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
 {
     if (!right || left == right)
@@ -37,7 +37,7 @@ HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
                      "make values where they are used");
 }
 
-/// Converts an untyped `let` to its type. Leaves numbers unchanged.
+/// Returns a local as an expression that states its type. Returns plain numbers unchanged.
 Term without_locals(const Term& term, Type type)
 {
     return term.expression->kind == ExpressionKind::name ? Terms::stated(term, type) : term;
@@ -85,8 +85,8 @@ void Terms::refuse_moved(const char* what, Position at)
 
 Term Terms::read(const Term& term, Position at)
 {
-    // A term without an expression is a handle that can only be set if it has a name, else one that was moved
-    // from.
+    // A term with neither expression nor name was moved from. A term with a name alone can be set but not
+    // read.
     if (!term.expression.has_value() && !term.home && term.name.empty())
         refuse_moved("value", at);
     if (!term.expression.has_value() && !term.home)

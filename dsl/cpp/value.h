@@ -77,7 +77,7 @@ concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, c
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
                 !std::same_as<N, char32_t> && !std::same_as<N, long double>;
 
-/// The part of a definition to which a handle belongs; the definition itself if `definition` is null.
+/// The part of a definition to which a handle belongs. It is the definition itself if `definition` is null.
 struct Home {
     std::string op;    ///< the operator's name
     std::string part;  ///< such as "lift"; empty for handles of no part: columns, tables, results
@@ -86,7 +86,7 @@ struct Home {
 
 using HomePointer = std::shared_ptr<const Home>;
 
-/// A place in a C++ source.
+/// Converts a C++ source location to a Position.
 inline Position place(const SourceLocation& at)
 {
     return {static_cast<int>(at.line()), static_cast<int>(at.column()), 1, at.file_name()};
@@ -94,10 +94,10 @@ inline Position place(const SourceLocation& at)
 
 /// The content of a Value, except its type.
 struct Term {
-    Expression expression;  ///< null: the handle may be set but not read
+    Expression expression;  ///< null: the handle can be set but not read
     HomePointer home;       ///< null: the term is made of plain numbers
     bool untyped = false;   ///< made of plain numbers alone, which take their type from the context
-    std::string name = {};  ///< set only for handles that may be set
+    std::string name = {};  ///< name of a handle that may be set; else empty
 };
 
 /// Combines terms into terms. Every function throws SpecError if the terms belong to different definitions or
@@ -107,22 +107,23 @@ struct Terms {
     static Term integer(std::int64_t value, Position at);
     static Term integer(std::uint64_t value, Position at);
     static Term real(double value, Position at);
-    /// The shortest decimal number that rounds to `value` as a float: 0.1f becomes 0.1, as in the text form.
+    /// Makes the shortest decimal number that rounds to `value` as a float: 0.1f becomes 0.1, as in the text
+    /// form.
     static Term short_real(float value, Position at);
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
     /// Returns `term` with the place `at`. Throws SpecError if the term may only be set, or was moved from.
     static Term read(const Term& term, Position at);
-    /// Throws SpecError: a handle that was moved from is used.
+    /// Throws SpecError because a handle is used after it was moved from.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
-    /// `type` is the type of the argument.
+    /// Makes `SYMBOL argument`. `type` is the type of the argument.
     static Term unary(const char* symbol, const Term& argument, Type type, Position at);
-    /// `type` is the type of the operands.
+    /// Makes `left SYMBOL right`. `type` is the type of both operands.
     static Term binary(const char* symbol, const Term& left, const Term& right, Type type, Position at);
-    /// `type` is the type of `yes` and `no`.
+    /// Makes `condition ? yes : no`. `type` is the type of `yes` and `no`.
     static Term conditional(const Term& condition, const Term& yes, const Term& no, Type type, Position at);
-    /// `type` is the type of the arguments.
+    /// Makes a call of `function`. `type` is the type of the arguments.
     static Term call(const char* function, std::initializer_list<Term> arguments, Type type, Position at);
     static Term gather(const Term& table, const Term& index, Position at);
     static Term convert(Type to, const Term& argument, Type from, Position at);

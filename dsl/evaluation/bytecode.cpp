@@ -86,7 +86,7 @@ double real_limit(const std::string& name, Type type)
 
 bool is_constant(ExpressionKind kind) { return kind <= ExpressionKind::limit; }
 
-/// Value of a literal, constant or limit. `slot` stays 0.
+/// Returns the value of a literal, constant or limit. Its `slot` is 0; the caller sets the slot.
 Constant constant_of(const ExpressionNode& node)
 {
     Constant constant{0, *node.type, 0, 0};
@@ -299,7 +299,7 @@ std::vector<std::string> with_prefix(const char* prefix, const std::vector<State
     return names;
 }
 
-/// Appends the inputs of an element to `inputs`.
+/// Appends to `inputs` the names of an element's inputs.
 std::vector<std::string> with_element(std::vector<std::string> inputs, const Operator& op)
 {
     for (const auto& parameter : op.parameters)

@@ -61,17 +61,17 @@ enum class Opcode : std::uint8_t {
 
 /// One step: `slots[out] = opcode(slots[a], slots[b], slots[c])`.
 ///
-/// In a gather, `b` is the number of the table. In jump and jump_unless, `out` is the next instruction and
-/// `a` the condition.
+/// In a gather, `b` is the number of the table. In jump and jump_unless, `out` is the number of the next
+/// instruction and `a` the slot of the condition.
 struct Instruction {
     Opcode opcode;
     Type type;    ///< the operands' type
-    Type target;  ///< the value's type, if it is another: convert, gather
+    Type target;  ///< type of the value of convert and gather
     std::uint16_t out, a, b, c;
 };
 
-/// A constant that is put into a slot before the first instruction. Integers and bools are in `bits`, floats
-/// in `real`.
+/// A constant and its slot, set before the first instruction. Integers and bools are in `bits`, floats in
+/// `real`.
 struct Constant {
     std::uint16_t slot;
     Type type;
@@ -88,7 +88,7 @@ struct Program {
     std::uint16_t num_slots = 0;
 };
 
-/// A checked operator as programs.
+/// A checked operator as one program per part.
 ///
 ///   identity nothing                                 ->  state
 ///   lift     columns, then index, position, segment  ->  state
@@ -99,13 +99,14 @@ struct Program {
 ///   map      columns, result, then index, position, segment, length  ->  outputs that it sets
 ///   scan     state before, state through, columns, then index, position, segment  ->  outputs that it sets
 ///
-/// If the operator has no `finish`, that program copies the state. If it has no `empty`, that program
-/// finishes the identity. Without `empty` and identity it has no code, and has_empty is false.
+/// If the operator has no `finish`, the program of finish copies the state. If it has no `empty`, the program
+/// of empty applies finish to the identity. If it has neither `empty` nor an identity, that program has no
+/// code, and has_empty is false.
 struct Bytecode {
     Program identity, lift, combine, append, finish, empty, map, scan;
     bool has_identity = false, has_append = false, has_empty = false, has_map = false, has_scan = false;
     bool scans_reversely = false;
-    std::vector<std::size_t> mapped, scanned;  ///< the places of the outputs that map and scan set
+    std::vector<std::size_t> mapped, scanned;  ///< indices of the outputs that map and scan set
     std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;

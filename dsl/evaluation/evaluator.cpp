@@ -283,7 +283,8 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     const auto& combine_code = bytecode_.combine.code;
     const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
     const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
-    // combine's frame keeps the earlier operand. `state` only carries the outputs to it.
+    // The running state stays in combine's frame, as the earlier operand. `state` only passes new values on
+    // to the frame.
     std::copy_n(state, n, earlier);
     for (std::int64_t i = begin + 1; i < end; ++i) {
         if (i % kElementsBetweenLooks == 0)

@@ -18,7 +18,7 @@ enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
 ///
-/// Real is double for working precision and long double for wide precision. A state is `state_fields()`
+/// Real is double for working precision and long double for wide precision. A state takes `state_fields()`
 /// slots.
 template <class Real>
 class Evaluator {
@@ -34,37 +34,35 @@ public:
     [[nodiscard]] std::size_t output_fields() const { return bytecode_.outputs.size(); }
 
     void identity(Value* state);
-    /// Lifts the element at `index` of the columns. Throws InputError if it reads a table outside of its
-    /// length.
+    /// Lifts the element at `index` of the columns. Throws InputError if lift reads outside of a table.
     void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
               std::int64_t segment, Value* state);
     /// Lifts an element with the given column values.
     void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
               Value* state);
-    /// `out` may be one of the operands.
+    /// Combines two states. `out` may be the same as `earlier` or `later`.
     void combine(const Value* earlier, const Value* later, Value* out);
     /// Appends an element to `state`. `element` holds the columns' values, then index, position and segment.
     void append(const Value* state, const Value* element, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
-    /// Maps the element at `index`; `result` holds its segment's finished results. `out` has room for all
-    /// outputs and receives those that map sets. Throws InputError where a table is read outside of its
-    /// length.
+    /// Maps the element at `index`. `result` holds the finished results of its segment. `out` has room for
+    /// all outputs; map sets some of them. Throws InputError if map reads outside of a table.
     void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
              std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
-    /// Scans the element at `index`: sets the outputs of scan in `out`, which has room for all. Throws
-    /// InputError where a table is read outside of its length.
+    /// Scans the element at `index`. `out` has room for all outputs; scan sets some of them. Throws
+    /// InputError if scan reads outside of a table.
     void scan(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
               std::int64_t segment, const Value* before, const Value* through, Value* out);
 
     /// Folds the elements `begin` .. `end` - 1 from left to right; there must be at least one. Element
-    /// `begin` has `position` in its segment. Gives the same state as lift and combine in turn, faster.
+    /// `begin` has `position` in its segment. Faster than calls of lift and combine, with the same state.
     void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
               std::int64_t position, std::int64_t segment, Value* state);
 
 private:
-    /// A program with its own slots. Constants are in their slots.
+    /// A program and its slots, which hold the program's constants.
     struct Frame {
         const Program* program = nullptr;
         std::vector<Value> slots;
@@ -75,7 +73,7 @@ private:
     void run_lift(std::int64_t index);
     /// Runs a part that reads no tables.
     void run(Frame& frame, Value* out);
-    /// Runs `part`, map or scan, for an element, and puts each output to its place.
+    /// Runs `part`, map or scan, for an element. Stores the program's output k in `out[places[k]]`.
     void run(Frame& frame, Value* out, const std::vector<std::size_t>& places, const char* part,
              std::int64_t element);
     [[noreturn]] void report(const Outcome& outcome, std::int64_t element, const char* part = "lift") const;
@@ -83,18 +81,19 @@ private:
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, append_, finish_, empty_, map_, scan_;
-    /// Slots of lift in working precision, for a wide lift that decides by rounded values; else empty.
+    /// Slots of lift in working precision, from which a lift in wide precision takes its decisions. Empty if
+    /// lift has no decision that rounding may change.
     std::vector<Slot<double>> deciding_;
 };
 
-/// A read past the end of a table.
+/// Thrown if an element reads outside of a table.
 class OutsideTable : public InputError {
 public:
-    /// `before` and `behind` are the message around the number of the element that reads.
+    /// The message is `before`, then the number of the reading element, then `behind`.
     OutsideTable(std::string before, std::int64_t element, std::string behind);
 
     [[nodiscard]] std::int64_t element() const { return element_; }
-    /// The same read by another element: that of `places`, if elements were moved.
+    /// Returns the same error for another element number. Folds that move the elements use it.
     [[nodiscard]] OutsideTable by(std::int64_t element) const { return {before_, element, behind_}; }
 
 private:
@@ -102,7 +101,7 @@ private:
     std::int64_t element_ = 0;
 };
 
-/// The error of an `element` that reads past the end of a table, in `part`: lift, map or scan.
+/// Makes the error of an `element` that reads past the end of a table. `part` is lift, map or scan.
 [[nodiscard]] OutsideTable outside_table(const Bytecode& bytecode, const Outcome& outcome,
                                          std::int64_t table_length, std::int64_t element,
                                          std::string_view part = "lift");

@@ -26,7 +26,7 @@ struct TableView {
     std::int64_t length;
 };
 
-/// The outcome of running a program. A table read outside of its length stops the program.
+/// The outcome of running a program. A read outside of a table stops the program.
 struct Outcome {
     bool failed = false;
     std::uint16_t table = 0;
@@ -34,7 +34,7 @@ struct Outcome {
     Type index_type = Type::i64;  ///< u64: `index` holds the bits of an unsigned number
 };
 
-/// Integers wrap: the low bits of the result, extended to 64.
+/// Wraps an integer: keeps the low bits that its type has, and extends them to 64 bits.
 constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
 {
     switch (type) {
@@ -52,7 +52,7 @@ constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
     }
 }
 
-/// x / 0 is 0 and x % 0 is x, so that x == x / y * y + x % y always holds; lowest / -1 wraps to lowest.
+/// Divides integers: x / 0 is 0 and x % 0 is x, so x == x / y * y + x % y always holds; lowest / -1 wraps.
 constexpr std::uint64_t divide_integers(Type type, std::uint64_t x, std::uint64_t y, bool remainder)
 {
     if (y == 0)

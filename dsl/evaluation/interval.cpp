@@ -8,8 +8,8 @@ namespace {
 
 int width_of(Type type) { return type == Type::boolean ? 1 : static_cast<int>(size_bytes(type)) * 8; }
 
-/// The interval around the values of `operation` at all pairs of ends. `operation` must be monotonic in each
-/// operand. None if a value overflows.
+/// Returns the smallest interval that contains the values of `operation` at all pairs of ends. `operation`
+/// must be monotonic in each operand. None if a value overflows.
 template <class Operation>
 std::optional<Interval> around_corners(const Interval& left, const Interval& right, Operation operation)
 {
@@ -52,7 +52,8 @@ Interval quotient(Type type, const Interval& left, const Interval& right)
     return wrapped(type, exact);
 }
 
-/// Range of x % y. It has the sign of x, is less than |y| and at most |x|. It is x if y is 0 or |y| > |x|.
+/// Range of x % y. The value has the sign of x, is less than |y| and at most |x|, and is x if y is 0 or |y| >
+/// |x|.
 Interval remainder(const Interval& left, const Interval& right)
 {
     const auto absolute = [](WideInteger x) { return x < 0 ? -x : x; };

@@ -6,10 +6,12 @@
 
 namespace segfold {
 
-/// Holds the exact sum of any two integers of the language, and nearly always their product.
+/// An integer of 128 bits. It holds the exact sum of any two integers of the language, and nearly always
+/// their product.
 __extension__ typedef __int128 WideInteger;
 
-/// The integers from `low` to `high`, both included; none if `low` is greater. A bool is 0 or 1.
+/// The integers from `low` to `high`, both included; no integer if `low` is greater than `high`. A bool is 0
+/// or 1.
 struct Interval {
     WideInteger low = 0;
     WideInteger high = -1;
@@ -33,7 +35,8 @@ struct Interval {
 /// The integers that lie in both intervals.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// Range of the integers of `exact` after they wrap in `type`. As a bool, all but 0 become 1.
+/// Range of the integers of `exact` after they wrap in `type`. If `type` is bool, every integer except 0
+/// becomes 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
 /// Range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an arithmetic or bitwise

@@ -21,14 +21,14 @@ using WideByName = std::map<std::string, std::vector<long double>>;
 /// Folds a checked operator in wide precision, from left to right, and computes the outputs of `map` and
 /// `scan`.
 ///
-/// `arrays` holds its parameters, and may hold more; a scalar is an array of one. `offsets` has the segments'
-/// first elements and the end. Throws InputError if a table is read outside of its length or an array is
-/// missing, and for an empty segment that has no result.
+/// `arrays` holds the operator's parameters, and may hold other arrays; a scalar is an array of one value.
+/// `offsets` holds the index of each segment's first element, then the number of elements. Throws InputError
+/// if a table is read outside of its length, if an array is missing, or if an empty segment has no result.
 [[nodiscard]] WideByName fold_few(const Operator& op, const ArraysByName& arrays,
                                   std::span<const std::int64_t> offsets);
 
-/// Folds operators in turn. Each adds its results and outputs to `arrays`, in their types, for the operators
-/// behind it.
+/// Folds several operators, one after another. Adds the results and outputs of each operator to `arrays`,
+/// rounded to their types, as inputs of later operators.
 void fold_few_in_turn(std::span<const Operator> operators, ArraysByName& arrays,
                       std::span<const std::int64_t> offsets);
 

@@ -11,9 +11,9 @@
 namespace segfold {
 namespace {
 
-/// Most nodes of an expression that is compared with known conditions.
+/// Largest number of nodes of an expression that is compared with known conditions.
 constexpr int kLargestKnown = 24;
-/// Most nodes that are analysed. After these, every value is considered possible.
+/// Number of nodes that are analysed. Nodes beyond this number may have any value of their type.
 constexpr int kMostSteps = 1'000'000;
 
 bool is_counted(const Expression& expression)
@@ -27,7 +27,7 @@ bool is_constant(const Expression& expression)
            expression->kind == ExpressionKind::limit;
 }
 
-/// The comparison that is true exactly where `symbol` is false.
+/// The comparison that is true exactly if `symbol` is false.
 std::string opposite(std::string_view symbol)
 {
     using Pair = std::pair<std::string_view, std::string_view>;
@@ -106,7 +106,7 @@ private:
             visit(assignment.value);
     }
 
-    /// Analyses every read of a table that may happen.
+    /// Analyses every read of a table that the expression may perform.
     void visit(const Expression& expression)
     {
         if (!gathers(expression))
@@ -146,7 +146,7 @@ private:
         return values(gather.arguments[0]).is_within({0, data_.length(gather.name) - 1});
     }
 
-    /// Adds the facts that follow if the condition is true or false, as `holds` says.
+    /// Adds the facts that follow if the condition has the value `holds`.
     void assume(const Expression& condition, bool holds)
     {
         const auto& node = *condition;
@@ -184,7 +184,7 @@ private:
             know(inner, values_there);
     }
 
-    /// Range of an expression of integers or bools under the present facts.
+    /// Range of an expression of integers or bools, given `facts_`.
     Interval values(const Expression& expression)
     {
         if (++steps_ > kMostSteps)
@@ -238,7 +238,7 @@ private:
         }
         auto& known = let->second;
         if (!known.is_known) {
-            // The range serves all uses of the local, so facts of this use must not enter.
+            // The range serves all uses of the local, so facts about this one use must not narrow it.
             const auto facts = std::exchange(facts_, {});
             known.values = values(known.value);
             known.is_known = true;
@@ -302,14 +302,14 @@ private:
 
     const Operator& op_;
     const ReadRanges& data_;
-    std::map<std::string, KnownLet> lets_;  ///< of the block that is visited
-    std::map<std::string, Type> results_;   ///< in map, which reads them
+    std::map<std::string, KnownLet> lets_;  ///< locals of the current block
+    std::map<std::string, Type> results_;   ///< types of the results that map reads
     std::vector<Fact> facts_;
     std::set<std::string> unproved_;
     int steps_ = 0;
 };
 
-/// True if an expression rounds anything, directly or through its locals.
+/// True if an expression rounds a value, directly or through its locals.
 bool rounds(const Expression& expression, const std::vector<Let>& lets)
 {
     const auto& node = *expression;
@@ -339,7 +339,7 @@ bool reads_by_rounding(const Expression& expression, const std::vector<Let>& let
                                [&](const auto& argument) { return reads_by_rounding(argument, lets); });
 }
 
-/// The names on which indices of tables depend, directly or through locals, and with `choices` also those
+/// The names on which indices of tables depend, directly or through locals. With `choices`, also the names
 /// that decide whether a table is read.
 class PlaceNames {
 public:
@@ -354,7 +354,7 @@ public:
     }
 
     [[nodiscard]] bool contains(const std::string& name) const { return names_.contains(name); }
-    /// True if a field of a state is among them.
+    /// True if an index depends on a field of a state.
     [[nodiscard]] bool has_state() const { return has_state_; }
 
 private:

@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// Facts about the data that an operator reads. They are asked for only if a table's index depends on them.
+/// Facts about the data of an operator. A function is called only if a table's index depends on the fact.
 struct ReadRanges {
     /// Range of a column of integers or bools, of a table's entries, or of index, position, segment or
     /// length.
@@ -21,9 +21,9 @@ struct ReadRanges {
 /// Names the tables that lift, map or scan of some element may read past their ends, in the order of the
 /// parameters.
 ///
-/// A result, or a field of a state, may be any value of its type. Elements in the ranges read every other
-/// table inside its length. In the sides of `?:`, `&&` and `||`, the condition narrows the ranges of names
-/// and of equal expressions.
+/// A result, or a field of a state, may have any value of its type. Tables that are not named are read inside
+/// of their lengths if the data keep to `ranges`. In the sides of `?:`, `&&` and `||`, the condition narrows
+/// the ranges of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// For each column, in the order of the parameters without tables: true if it decides where `lift`, `map` or
@@ -37,7 +37,7 @@ struct ReadRanges {
 [[nodiscard]] bool reads_by_states(const Operator& op);
 
 /// True if floating-point arithmetic decides where, or whether, lift reads a table. Back ends that round
-/// differently may then read different entries.
+/// differently may then read other entries.
 [[nodiscard]] bool reads_by_rounding(const Operator& op);
 
 }  // namespace segfold

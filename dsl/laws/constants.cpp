@@ -15,7 +15,7 @@ constexpr std::size_t kMostValues = 64;
 /// Integers below this limit are exact in a double.
 constexpr double kMostExact = 0x1p53;
 
-/// A constant of the text: an integer of 64 bits with a sign, or a real number.
+/// A constant in the operator's text: an integer of 64 bits with a sign, or a real number.
 struct Number {
     bool is_whole = false;
     std::uint64_t bits = 0;  ///< two's complement
@@ -43,7 +43,7 @@ Number number_of(const Constant& constant)
     return whole(constant.bits, is_signed_integer(constant.type) && constant.bits >> 63 != 0);
 }
 
-/// True for a finite number other than 0, 1 and -1. These three are edge values of every type anyway.
+/// True for a finite number other than 0, 1 and -1, which are edge values of every type anyway.
 bool is_telling(const Number& number)
 {
     return std::isfinite(number.real) && std::fabs(number.real) != 1 && number.real != 0;
@@ -66,12 +66,12 @@ std::vector<Number> numbers_of(const Bytecode& bytecode)
     return numbers;
 }
 
-/// Distinct values of one type.
+/// Collects distinct values of one type.
 class Values {
 public:
     explicit Values(Type type) : type_(type) {}
 
-    /// Adds the number, and the numbers `steps` away from it.
+    /// Adds the number, and the numbers that are `steps` away.
     void add(const Number& number, std::initializer_list<int> steps)
     {
         for (const int step : steps)
@@ -92,7 +92,7 @@ private:
         put(slot);
     }
 
-    /// The neighbour of a value in its type.
+    /// The value of the type next above (`step` 1) or below (-1).
     [[nodiscard]] double neighbour(double value, int step) const
     {
         const double end = step * std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
 #pragma once
-// Values for trials, made from the constants in the operator's text. A comparison with 100 calls for elements
-// 99 to 101.
+// Values for trials of laws, made from constants in the operator's text. If the text compares with 100, 99 to
+// 101 are tried.
 #include <vector>
 
 #include "dsl/evaluation/interpreter.h"

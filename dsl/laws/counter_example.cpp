@@ -15,7 +15,7 @@ constexpr std::size_t kShownElements = 4;
 
 constexpr std::string_view kOperandNames[] = {"a", "b", "c"};
 
-/// The statement about the law, and the formulas of both sides.
+/// The failure of a law in words, and the formulas of both sides.
 struct Wording {
     std::string_view headline, left, right;
 };
@@ -53,7 +53,7 @@ std::vector<FieldValue> typed(const std::vector<Type>& types, const std::vector<
     return values;
 }
 
-/// Prints "1" for a single value; for several, with their names, "OPEN x = 1, y = 2 CLOSE".
+/// Prints a single value alone, as "1". Prints several values with their names: "OPEN x = 1, y = 2 CLOSE".
 std::string print_values(const std::vector<std::string>& names, const std::vector<FieldValue>& values,
                          std::string_view open, std::string_view close)
 {
@@ -79,7 +79,8 @@ public:
         return print_values(fields_, values, "{", "}");
     }
 
-    /// The elements of a state, ", of x = 1, 2". Of a long list, shows the first, the last and the number.
+    /// The elements of a state, as ", of x = 1, 2". A long list shows only its first and last elements, and
+    /// their number.
     [[nodiscard]] std::string origin(const ReachedState& state) const
     {
         const std::size_t count = state.elements.size();
@@ -126,7 +127,8 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
     return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
 }
 
-/// `data` names the place of the elements in the data; empty if they were drawn.
+/// Writes the text of the example. `data` tells which elements of the data the example has; empty if its
+/// elements were drawn.
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
                  const std::vector<FieldValue>& identity, const std::string& data)
 {
@@ -160,7 +162,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
-/// A note that the entries of tables were made up, so that readers do not look for them in their data.
+/// A note that the entries of tables were drawn, so that readers do not look for them in their data.
 std::string table_note(const Operator& op)
 {
     std::string names;
@@ -185,7 +187,7 @@ std::string place_text(const Operator& op, const ElementPlace& place, std::size_
     return text;
 }
 
-/// " on elements 4 to 6 of the data"; empty if the elements were drawn.
+/// Text such as " on elements 4 to 6 of the data"; empty if the elements were drawn.
 std::string data_text(const LawMachine& machine, std::size_t count)
 {
     if (!machine.has_given_tables())

@@ -95,8 +95,8 @@ std::vector<Slot<double>> real_edges(Type type)
     return edges;
 }
 
-/// Order of values: kFirstEdges edge values, kFirstConstants constants, the other edge values, the other
-/// constants.
+/// Edge values and constants take turns: kFirstEdges edge values, kFirstConstants constants, the other edge
+/// values, the other constants.
 constexpr std::size_t kFirstEdges = 5;
 constexpr std::size_t kFirstConstants = 5;
 
@@ -240,7 +240,7 @@ Slot<double> ElementDrawer::kept(std::size_t column, const Slot<double>& slot,
     return is_allowed(column, slot) ? slot : other;
 }
 
-/// Draws any value between the lowest and the highest of the data.
+/// Draws any value from the lowest to the highest in the data.
 Slot<double> ElementDrawer::between_ends(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
@@ -346,7 +346,7 @@ Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const
 Slot<double> ElementDrawer::other(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
-    if (is_index(column))  // indices of drawn tables, which the data's range does not limit
+    if (is_index(column))  // indices into drawn tables may leave the data's range
         return draw_index(type, table_length_, random_);
     if (const auto& constants = constants_[column]; !constants.empty() && random_() % 4 == 0)
         return constants[random_() % constants.size()];

@@ -1,5 +1,5 @@
 #pragma once
-// Values for the search for counter-examples: the ends of the types, and random values between them.
+// Values for the search for counter-examples: the ends of the types, and random values.
 #include <random>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// A value for every column.
+/// An element: a value for every column.
 using Element = std::vector<Slot<double>>;
 
 /// The set from which elements are drawn.
@@ -36,22 +36,23 @@ Slot<double> draw_value(Type type, std::mt19937_64& random);
 /// Draws an integer from 0 to `length` - 1, often below 4.
 Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random);
 
-/// True if a column with this range may have the value.
+/// True if a column with this range may contain the value.
 bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot);
 
-/// Draws elements column by column. Integers that determine the index of a table read stay below
-/// `table_length`. If `data` is given, all other values lie in its ranges.
+/// Draws elements column by column. Integers that decide where a table is read stay below `table_length`. If
+/// `data` is given, all other values lie in its ranges.
 class ElementDrawer {
 public:
-    /// `are_places` is true for each column that decides where tables are read.
+    /// `are_places` is true for each column whose values decide where tables are read.
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// Returns an element of simple edge values. With one column they come in order; else they are drawn.
+    /// Returns an element of simple edge values. For one column, and for the first two elements, values come
+    /// in the order of `number`; else they are drawn.
     Element simple(std::size_t number);
 
-    /// Returns an element with the same kind of value in all columns whose types have it: the lowest value,
-    /// NaN, or a constant of the operator's text.
+    /// Returns an element with the same kind of value in all columns whose types have such a value: the
+    /// lowest value, NaN, or a constant in the operator's text.
     [[nodiscard]] Element alike(std::size_t number) const;
 
     /// Number of different elements of alike(). Greater numbers repeat them.
@@ -60,7 +61,7 @@ public:
     /// Draws an element: edge values, or any values.
     Element any();
 
-    /// Changes one value of the element by 1 or by a constant of the operator's text.
+    /// Changes one value of the element by 1 or by a constant in the operator's text.
     Element related(Element element);
 
     /// Raises every value of the element by one.
@@ -83,8 +84,9 @@ private:
     const DataRanges* data_;
     std::mt19937_64& random_;
     std::vector<std::vector<Slot<double>>> edges_;      ///< for each column: edge values and constants
-    std::vector<std::vector<Slot<double>>> constants_;  ///< [column]
-    /// [column]: edge values, constants, then ends of the data. Columns of similar types share one order.
+    std::vector<std::vector<Slot<double>>> constants_;  ///< for each column: constants in the operator's text
+    /// For each column: edge values, constants, then ends of the data. Columns of similar types share one
+    /// order.
     std::vector<std::vector<Slot<double>>> alike_;
 };
 

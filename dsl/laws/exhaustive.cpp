@@ -27,7 +27,7 @@ Slot<double> value_number(Type type, std::size_t number)
     return slot;
 }
 
-/// Number of possible elements if all of them can be lifted; else 0.
+/// Number of possible elements if each of them can be lifted; else 0.
 std::size_t num_elements(const Operator& op, const Bytecode& bytecode)
 {
     const bool by_place =
@@ -134,8 +134,8 @@ std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, st
     return lifted;
 }
 
-/// Reaches states breadth first, so that recipes are short. If combine is associative, every state can be
-/// reached by appending elements on the right.
+/// Reaches states breadth first, so that few elements make each state. If combine is associative, appending
+/// elements on the right reaches every state.
 void StateTable::reach_all(const std::vector<std::pair<int, Element>>& lifted)
 {
     std::vector<bool> seen(static_cast<std::size_t>(size_));

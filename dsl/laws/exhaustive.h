@@ -1,5 +1,5 @@
 #pragma once
-// Tries all states of an operator that has at most 256.
+// Tries laws on all states of an operator that has at most 256 states.
 #include <chrono>
 #include <optional>
 
@@ -9,21 +9,21 @@ namespace segfold {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// Outcome of trying all cases of an equation.
+/// Outcome of trying all cases (states a, b, c) of an equation.
 struct Exhaustion {
     std::int64_t cases = 0;
     bool finished = false;          ///< false: time ran out
     std::vector<LawCase> suspects;  ///< a few cases that break the equation, simplest first
 };
 
-/// All reachable states, and a table of combine for every pair of them.
+/// The reachable states of an operator, and a table of combine for every pair of states.
 ///
-/// Requires num_small_states(op) and a combine that is exact.
+/// Requires that num_small_states(op) has a value, and that combine never rounds.
 class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if every reachable state is in the table: all elements were lifted, or every state was reached.
+    /// True if the table has every reachable state: all elements were lifted, or every state was reached.
     [[nodiscard]] bool complete() const { return complete_; }
     /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }
@@ -31,7 +31,7 @@ public:
     [[nodiscard]] Exhaustion try_all(Equation equation, Deadline deadline) const;
 
 private:
-    /// The first way to reach a state: an element, combined to the right of state `earlier` if given.
+    /// The first way to reach a state: an element alone, or appended to state `earlier`.
     struct Origin {
         std::optional<int> earlier;
         Element element;
@@ -49,9 +49,9 @@ private:
 
     LawMachine& machine_;
     int size_;
-    std::vector<std::uint8_t> table_;  ///< combine(earlier, later), by earlier and then by later
+    std::vector<std::uint8_t> table_;  ///< combine(a, b) at a * size_ + b
     std::vector<int> reached_;
-    std::vector<Origin> origins_;  ///< for each reached state
+    std::vector<Origin> origins_;  ///< the origin of each reached state
     int identity_ = 0;
     bool complete_ = false;
 };

@@ -12,8 +12,8 @@
 namespace segfold {
 namespace {
 
-/// What all results and outputs change by from one fold to another, each times the gradient by it. Those that
-/// stay as they are, infinite ones too, change by 0.
+/// Change of the loss between two folds. The loss is the sum of all results and outputs, each times its
+/// gradient. Values that stay equal, even infinite ones, add 0 to the change.
 long double change_of_loss(const Gradient& gradient, const GradientCase& at, const WideByName& from,
                            const WideByName& to)
 {
@@ -28,7 +28,8 @@ long double change_of_loss(const Gradient& gradient, const GradientCase& at, con
     return change;
 }
 
-/// The derivative by one element from differences, or NaN at a corner.
+/// Computes the derivative of the loss by one element from central differences with three step sizes. Returns
+/// NaN if the step sizes give different derivatives.
 double difference_at(const Operator& op, const Gradient& gradient, GradientCase& at, std::size_t element)
 {
     constexpr int kSteps = 3;
@@ -45,13 +46,13 @@ double difference_at(const Operator& op, const Gradient& gradient, GradientCase&
         central[i] = change_of_loss(gradient, at, below, above) / (2 * static_cast<long double>(step));
     }
     for (int i = 0; i + 1 < kSteps; ++i)
-        better[i] = (4 * central[i + 1] - central[i]) / 3;  // Richardson
+        better[i] = (4 * central[i + 1] - central[i]) / 3;  // Richardson extrapolation
     const auto spread = std::fabs(better[1] - better[0]);
     const bool agree = spread <= 1e-7L * std::fabs(better[1]) || spread <= 1e-11L;
     return agree ? static_cast<double>(better[1]) : NAN;
 }
 
-/// Sets the gradients by results that are not finite to 0. Returns false if there are any.
+/// Sets the gradient of each result that is not finite to 0. Returns false if there are such results.
 bool take_finite_results(const Gradient& gradient, const Operator& op, GradientCase& at)
 {
     const auto found = fold_few(op, at.arrays, at.offsets);

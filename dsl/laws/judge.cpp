@@ -12,13 +12,13 @@ namespace {
 /// Differences of up to this many roundings of the coarsest type never refute a law.
 constexpr double kRoundings = 8;
 
-/// A difference in wide precision counts only if it exceeds this multiple of its change under other rounding
-/// modes.
+/// A difference in wide precision counts only if it is larger than this multiple of its change under other
+/// rounding modes.
 constexpr long double kClearly = 16;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Rounding of a type: its relative error, and the least number to which this error applies.
+/// Precision of a type: its relative error, and the least number to which this error applies.
 struct Rounding {
     double epsilon, least_normal;
 };
@@ -33,8 +33,8 @@ Rounding rounding_of(Type type)
     }
 }
 
-/// Rounding of the coarsest floating-point type in combine. Literals of that type are rounded to it in any
-/// precision.
+/// Precision of the coarsest floating-point type in combine. Literals of that type are rounded to it, even in
+/// wide precision.
 Rounding coarsest_rounding(const Bytecode& bytecode)
 {
     Rounding coarsest = rounding_of(Type::f64);
@@ -63,8 +63,8 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// Distance of two values: 0 if they are equal, infinite if no number expresses it. With `lenient`, NaN
-/// equals every value.
+/// Distance of two values: infinite if they differ and are not both finite floats. With `lenient`, NaN equals
+/// every value.
 template <class Real>
 Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
 {
@@ -255,8 +255,7 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     return exact_ || refutes_in_wide(equation, recipes);
 }
 
-/// True if all floats of the elements are finite. Only columns matter, since drawn tables hold finite floats
-/// alone.
+/// True if all floats of the elements are finite. Only columns matter: drawn tables hold finite floats alone.
 bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) const
 {
     const auto& columns = machine_.bytecode().columns;

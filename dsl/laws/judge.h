@@ -25,7 +25,7 @@ constexpr bool is_of_append(Equation equation)
     return equation == Equation::append || equation == Equation::append_first;
 }
 
-/// False if the equation needs an identity that the operator lacks. Such equations need not be tried.
+/// False if the equation needs an identity that the operator lacks. Such an equation is not tried.
 constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 {
     return equation != Equation::append_first || bytecode.has_identity;
@@ -46,8 +46,8 @@ constexpr std::size_t num_states(Equation equation)
     }
 }
 
-/// The recipes of a case, one for each state of the equation. Their elements follow one another in one
-/// segment, from place number `place` of LawMachine::places() on.
+/// A case of an equation: for each state, the elements that make it (a recipe). All elements follow one
+/// another in one segment, which begins at LawMachine::places()[place].
 struct LawCase {
     std::array<Recipe, 3> recipes;
     std::size_t place = 0;
@@ -56,11 +56,11 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// Offsets of the states' first elements in the case.
+/// For each state, the number of elements in the case that come before the state's first element.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
-/// Returns the recipe of state `i` for the equation. If the equation appends this state, keeps only its first
-/// element.
+/// Returns the elements of state `i` that the equation uses: only the first element if the equation appends
+/// state `i`, else all elements.
 Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
 
 /// Both sides of an equation. `first` and `second` hold intermediate states.
@@ -72,16 +72,16 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; null for states that the equation does not have. In an equation of append, the last
-/// entry is an element in the form of Evaluator::append.
+/// The states of a case; null for states that the equation does not have. For equations of append, the last
+/// entry is the appended element in the form of Evaluator::append.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
-/// Outcome of comparing both sides in working precision.
+/// Outcome of comparing both sides of an equation in working precision.
 enum class Agreement : std::uint8_t {
     equal,
-    rounded,   ///< apart by no more than a few roundings
-    doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted
+    rounded,   ///< both sides differ by no more than a few roundings
+    doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted already
 };
 
 /// Evaluates both sides of equations and decides whether they differ by more than rounding explains.
@@ -89,14 +89,14 @@ class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates both sides in working precision and compares them. Raises `spread` to their relative
-    /// difference.
+    /// Evaluates both sides in working precision and compares them. If their relative difference is larger
+    /// than `spread`, stores it in `spread`.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
     /// True if the case breaks the equation. Decides cases that compare() calls doubtful.
     bool refutes(Equation equation, const LawCase& recipes);
 
-    /// True if a case was excused: one side alone was NaN, and an element was not finite.
+    /// True if a case was excused because one side alone was NaN and an element was not finite.
     [[nodiscard]] bool excused_nan() const { return excused_nan_; }
     void forget_nan() { excused_nan_ = false; }
 
@@ -114,8 +114,8 @@ private:
         Sides<Real> sides;
     };
 
-    /// The largest finite float of a case, at least the least normal number. `finite` tells whether the
-    /// states and all values computed from them are finite.
+    /// The largest finite float in a case, at least the least normal number. `finite` is true if the states
+    /// and all values computed from them are finite.
     template <class Real>
     struct Scale {
         Real largest;

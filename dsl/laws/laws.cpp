@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Share of the time for the search. The rest is for trying all states.
+/// Share of the time for the search. The rest of the time is for trying all states.
 constexpr double kSearchShare = 0.6;
 
 /// The clock is read once every kCasesPerLook cases, and not before the first kSureCases.
@@ -28,11 +28,12 @@ constexpr std::int64_t kSureCases = 64;
 constexpr std::int64_t kLeastRecipes = 96;
 constexpr std::int64_t kMostRecipes = 1024;
 
-/// One recipe in kRecipesPerLong has 16 to 1000 elements, until there are kMostLongRecipes of them.
+/// One recipe (elements of a state) in kRecipesPerLong has 16 to 1000 elements, up to kMostLongRecipes
+/// recipes.
 constexpr std::int64_t kRecipesPerLong = 8;
 constexpr std::int64_t kMostLongRecipes = 48;
 
-/// The number of tries to shrink a counter-example: this work divided by the number of instructions, within
+/// Number of tries to shrink a counter-example: kShrinkingWork divided by the number of instructions, within
 /// bounds.
 constexpr int kShrinkingWork = 200000;
 constexpr int kLeastTries = 100;
@@ -41,16 +42,17 @@ constexpr int kMostTries = 3000;
 /// Cases of small integers that are tried after large integers have refuted a law.
 constexpr std::int64_t kSmallCases = 2000;
 
-/// With several columns, the identity is also tried on elements outside of the pool: one for every
-/// kCasesPerElement cases, within bounds.
+/// With several columns, the identity is also tried on further elements: one for every kCasesPerElement
+/// cases, within bounds.
 constexpr std::int64_t kCasesPerElement = 8;
 constexpr std::int64_t kLeastMoreElements = 256;
 constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
 
-/// Usual number of states of an operator narrowed to 8 bits.
+/// Usual number of states of an operator whose integers are narrowed to 8 bits.
 constexpr int kNarrowedStates = 256;
 
-/// Estimated seconds for each case of all states: a table look-up, and a combine that fills the table.
+/// Estimated seconds for each case in a trial of all states: a table look-up, and a combine that fills the
+/// table.
 constexpr double kLookUpSeconds = 2e-9;
 constexpr double kCombineSeconds = 60e-9;
 
@@ -78,7 +80,7 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Keeps only the types that the text names; check() finds the others again.
+/// Narrows the types that the text names, and forgets all others; check() finds these again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -98,8 +100,9 @@ Block narrow(Block block)
     return block;
 }
 
-/// `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. All of its
-/// states can be tried. None if the narrowed operator is invalid, for example because a literal does not fit.
+/// Returns `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. The few
+/// states of the narrowed operator can all be tried. None if it is invalid, for example because a literal
+/// does not fit.
 std::optional<Operator> narrow_to_8_bits(const Operator& op)
 {
     Operator small = without_outputs(op);
@@ -141,7 +144,7 @@ public:
         const auto laws = claimed_laws(op_);
         LawReport report;
         for (std::size_t i = 0; i < laws.size(); ++i) {
-            // Associativity has the most cases. A law leaves unused time to the next one.
+            // Associativity has the most cases. Each law leaves its unused time to the next one.
             const double share = static_cast<double>(i + 2) / static_cast<double>(laws.size() + 1);
             report.findings.push_back(search(laws[i], deadline(kSearchShare * share)));
         }
@@ -202,8 +205,9 @@ private:
         }
     }
 
-    /// Tries the identity on elements outside of the pool. With several columns, a state may be lowest or NaN
-    /// only if every column is, which is rare in the pool. These trials do not count as cases.
+    /// Tries the identity on elements outside of the pool of drawn recipes. With several columns, a state may
+    /// be lowest or NaN only if every column is; such elements are rare in the pool. These trials do not
+    /// count as cases.
     void search_elements(Deadline deadline, LawFinding& finding)
     {
         if (machine_.bytecode().columns.size() < 2)
@@ -231,7 +235,7 @@ private:
         }
     }
 
-    /// False if a value of an element is outside of the data's ranges.
+    /// False if a value of a column lies outside of the data's ranges.
     [[nodiscard]] bool is_in_data(const LawCase& tried) const
     {
         const auto& columns = machine_.bytecode().columns;
@@ -265,7 +269,7 @@ private:
         return true;
     }
 
-    /// Number of cases of small integers if all hold; 0 if one breaks the equation.
+    /// Tries cases of small integers. Returns their number if the equation holds for all, else 0.
     std::int64_t try_small_integers(Equation equation)
     {
         LawPool pool(op_, machine_, draw_recipes(machine_, kLeastRecipes, random_, Draw::small_integers));
@@ -285,7 +289,7 @@ private:
         return tried;
     }
 
-    /// Tries all states if the operator or its 8-bit version has few, as far as time allows.
+    /// Tries all states if the operator or its 8-bit version has few states. Stops when time is up.
     void try_all_states(LawReport& report)
     {
         if (!combines_exactly(op_))
@@ -338,7 +342,7 @@ private:
         finding.means = Means::all_states;
     }
 
-    /// Moves a value near an end of the 8-bit type to the same distance from the end of the column's type.
+    /// Moves values near an end of the 8-bit type to the same distance from the end of the column's type.
     [[nodiscard]] LawCase at_the_ends(LawCase recipes) const
     {
         const auto& columns = machine_.bytecode().columns;

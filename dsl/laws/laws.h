@@ -17,7 +17,7 @@ enum class Law : std::uint8_t { associative, identity, commutative, idempotent, 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// Reliability of a law, from most to least.
+/// Degrees to which a law is known, from most to least reliable.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover
     proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type
@@ -61,13 +61,15 @@ std::string print(const FieldValue& value);
 struct ReachedState {
     std::vector<FieldValue> fields;
     std::vector<std::vector<FieldValue>>
-        elements;            ///< [element][column], lifted and combined from left to right
-    std::string place = {};  ///< index of the first element, "index 2147483645", if it matters
+        elements;  ///< [element][column], lifted and combined from left to right
+    /// Index, position and segment of the first element, as far as lift reads them: "index 2147483645".
+    std::string place = {};
 };
 
 /// States that break a law, and the two states that should be equal.
 struct CounterExample {
-    std::vector<ReachedState> states;  ///< a, b, c, as many as the law has; for append: a and lift(x)
+    /// One for each state a, b, c of the equation; for append: a and lift(x).
+    std::vector<ReachedState> states;
     std::vector<FieldValue> left, right;
     std::vector<std::pair<std::string, FieldValue>> scalars =
         {};                             ///< names and values of scalars, if there are any
@@ -80,22 +82,23 @@ struct LawFinding {
     Law law = Law::associative;
     Verdict verdict = Verdict::not_refuted;
     std::int64_t cases = 0;             ///< cases tried with the operator's own types
-    std::int64_t exhaustive_cases = 0;  ///< cases of trying all states; 0: not done
+    std::int64_t exhaustive_cases = 0;  ///< cases in a trial of all states; 0: there was no such trial
     bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
-    bool nan_differs = false;           ///< if some states are not finite, one side alone may be NaN
-    std::int64_t small_cases = 0;       ///< number of cases of small integers, which all hold although large
-                                        ///< integers refute the law; else 0
-    /// The law is refuted, but not if the elements of a case are sorted by this column. `sorted_cases` cases
-    /// break it in other orders. Empty if there is no such column.
+    bool nan_differs = false;           ///< true if one side alone is NaN for some states that are not finite
+    /// Cases of small integers that were tried, if the law holds for all of these and large integers refute
+    /// it; else 0.
+    std::int64_t small_cases = 0;
+    /// If this is set, the law is refuted, but cases whose elements are sorted by this column do not break
+    /// it. `sorted_cases` cases break it in other orders.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
     Means means = Means::search;
-    double seconds = 0;           ///< time of the prover
-    std::string invariants = {};  ///< facts about states that the proof needs: "0 <= leading <= flights"
-    std::string unproved = {};    ///< reason for the missing proof, if one was tried
-    /// Only overflow refutes the law: it is proved as long as nothing overflows.
+    double seconds = 0;           ///< processor time of the prover
+    std::string invariants = {};  ///< facts about states on which the proof relies: "0 <= leading <= flights"
+    std::string unproved = {};    ///< why no proof was found, if a proof was tried; else empty
+    /// True if only overflow refutes the law: the law is proved as long as nothing overflows.
     bool holds_without_overflow = false;
 };
 
@@ -116,7 +119,8 @@ struct LawReport {
 
 /// Known range of a column's values.
 struct ColumnRange {
-    std::optional<FieldValue> lowest, highest;  ///< of the finite values; none if no value is finite
+    /// Lowest and highest finite value; none if no value is finite.
+    std::optional<FieldValue> lowest, highest;
     bool has_negative_zero = false;
     bool has_positive_infinity = false;
     bool has_negative_infinity = false;
@@ -131,7 +135,7 @@ struct ColumnRange {
 /// One entry for each column, in the order of the parameters. Tables have no entry.
 using DataRanges = std::vector<ColumnRange>;
 
-/// Values of the scalars, in the order of the parameters; none for a scalar whose value is unknown.
+/// Values of the scalars, in the order of the parameters; none for an unknown value.
 using ScalarValues = std::vector<std::optional<FieldValue>>;
 
 /// Limits of a search. `seed` decides which cases are tried; `most_seconds` may stop it early.
@@ -149,49 +153,48 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 
 /// Searches for counter-examples to the laws that a checked operator claims.
 ///
-/// All states are reachable: elements are drawn (edge values, small and random ones) and lifted, and some of
-/// them combined. The states of a case are neighbours in one segment, earlier ones first. If combine never
-/// rounds, both sides must agree in every bit, where all NaN are equal. Otherwise wide precision decides. It
-/// refutes a law only if the sides differ by more than the rounding of the operator's types, and by far more
-/// than the wide results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for
-/// reliable scientific computation"). A NaN that comes of infinite states then does not refute the law. If
-/// the state has at most 256 values, perhaps only after all integers were narrowed to 8 bits, all states are
-/// tried. A counter-example is shrunk, and always holds for the operator itself.
+/// States are made of elements, so they can occur. Elements are edge values, small numbers or random numbers.
+/// The states of a case are neighbours in one segment, earlier ones first. If combine never rounds, both
+/// sides must agree in every bit, where all NaN are equal. Otherwise wide precision decides. It refutes a law
+/// only if the sides differ by more than the rounding of the operator's types, and by far more than the wide
+/// results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for reliable scientific
+/// computation"). A NaN that comes from infinite states then does not refute the law. If the state has at
+/// most 256 values, perhaps after all integers are narrowed to 8 bits, all states are tried. A
+/// counter-example is shrunk, and always holds for the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
-/// Shrinks the counter-example that is made of `states`, which lists the elements of each state of `law`.
-/// None if the evaluator finds that they do not break the law. The first element has position 10 of a
-/// segment.
+/// Shrinks a counter-example. `states` lists the elements of each state of `law`. None if the evaluator finds
+/// that these states do not break the law. The first element has position 10 in its segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
                                         const ScalarValues* scalars = nullptr);
 
 /// False if the identity changes a state that lift might give. A field that lift computes may take any value
-/// of its type, even a value that no element gives. Differences of a few roundings are allowed. Larger
-/// differences count, even if rounding or overflow explains them.
+/// of its type here, even if no element gives this value. Differences of a few roundings are allowed. Larger
+/// ones count, even if rounding or overflow explains them.
 bool is_neutral_to_any_lifted(const Operator& op);
 
-/// Removes the identity: the operator becomes a semigroup, and a state of no elements is absent. An empty
-/// segment gives the result of `empty`, or, if there is none, finish of the removed identity.
+/// Removes the identity, so that the operator becomes a semigroup. An empty segment then gives the result of
+/// `empty`; if there is no `empty`, finish of the removed identity.
 ///
-/// Results are unchanged if the identity is neutral. Otherwise results become those of a fold that begins
-/// with the first element. An operator without identity is returned unchanged.
+/// A neutral identity changes no result. Otherwise results become those of a fold that begins with the first
+/// element. An operator without identity is returned unchanged.
 Operator without_identity(Operator op);
 
-/// The laws that the operator claims: associativity, identity if it states one, the declared laws, and, if it
-/// has an append, that append equals combine with lift.
+/// The laws that the operator claims: associativity, identity if it states one, the declared laws, and
+/// `append` if it has that part.
 std::vector<Law> claimed_laws(const Operator& op);
 
 /// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// Prints one line, or the text of the counter-example. No final newline.
+/// Prints a finding: one line, or the text of its counter-example. There is no final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
 /// Prints all findings, each with a final newline.
 std::string print(const LawReport& report, const Operator& op);
 
-/// The first four invariants of a proof, and the number of further ones. JSON documents hold all.
+/// Prints the first four invariants of a proof, and the number of further ones. JSON documents hold all.
 [[nodiscard]] std::string few_invariants(const std::string& invariants);
 
 }  // namespace segfold

@@ -7,10 +7,10 @@
 namespace segfold {
 namespace {
 
-/// Number of elements to draw beside ElementDrawer::alike().
+/// Number of drawn elements, besides those of ElementDrawer::alike().
 constexpr std::int64_t kElements = 512;
 
-/// True if the value is the same for all elements.
+/// True if the value depends on no parameter and no place.
 bool is_the_same_for_all(const Expression& value)
 {
     if (value->kind == ExpressionKind::name || value->kind == ExpressionKind::gather)
@@ -21,8 +21,8 @@ bool is_the_same_for_all(const Expression& value)
     return true;
 }
 
-/// Returns an operator whose lift reads a column in place of each computed value. Constants stay constants,
-/// and fields with equal values share a column.
+/// Returns an operator whose lift reads a column instead of each computed value. Constants stay, and fields
+/// with equal values share a column.
 Operator of_any_lifted(const Operator& op)
 {
     Operator any;
@@ -46,7 +46,7 @@ Operator of_any_lifted(const Operator& op)
         }
         any.lift.assignments.push_back({field.name, lifted, {}});
     }
-    if (any.parameters.empty())  // an operator needs at least one
+    if (any.parameters.empty())  // an operator needs at least one parameter
         any.parameters.push_back({"unused", Type::i32, false, {}});
     return check(std::move(any));
 }

@@ -5,22 +5,23 @@
 namespace segfold {
 namespace {
 
-/// All triples of the first kTripledRecipes are tried, and all pairs of the first kPairedRecipes.
+/// All triples of the first kTripledRecipes recipes (elements of a state) are tried, and all pairs of the
+/// first kPairedRecipes.
 constexpr std::size_t kTripledRecipes = 10;
 constexpr std::size_t kPairedRecipes = 32;
 
-/// One drawn case in kCasesPerTie repeats an element, since ties would be too rare otherwise.
+/// One drawn case in kCasesPerTie repeats a recipe, because equal states would be too rare otherwise.
 constexpr std::uint64_t kCasesPerTie = 8;
 
-/// One drawn case in kCasesPerRelation takes recipes that were drawn in a row, which may be related.
+/// One drawn case in kCasesPerRelation takes successive recipes, which may have related elements.
 constexpr std::uint64_t kCasesPerRelation = 8;
 
-/// One drawn case in kCasesPerLong has a long recipe. It is one in kCasesPerLongByPlace if states depend on
-/// the place and cannot be kept.
+/// One drawn case in kCasesPerLong has a recipe of many elements. It is one in kCasesPerLongByPlace if states
+/// depend on index or position, because they are then computed anew.
 constexpr std::uint64_t kCasesPerLong = 8;
 constexpr std::uint64_t kCasesPerLongByPlace = 64;
 
-/// One drawn case in kCasesPerPlace begins at another place.
+/// One drawn case in kCasesPerPlace begins at another index, position and segment.
 constexpr std::uint64_t kCasesPerPlace = 3;
 
 }  // namespace

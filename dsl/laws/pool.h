@@ -1,19 +1,19 @@
 #pragma once
-// Chooses the cases of a law that are tried: combinations of drawn recipes, in a fixed order.
+// Chooses the cases in which a law is tried: combinations of drawn recipes, in a fixed order.
 #include "dsl/laws/judge.h"
 
 namespace segfold {
 
-/// A case of an equation: the numbers of its recipes, and of the place at which they begin.
+/// A case of an equation: the numbers of its recipes, and the number of the place at which it begins.
 struct CaseNumbers {
     std::array<std::size_t, 3> recipes;
     std::size_t place = 0;
 };
 
-/// Drawn recipes and their states. A state is computed when it is first needed.
+/// Drawn recipes (elements of states) and their states. A state is computed at its first use.
 class LawPool {
 public:
-    /// `long_recipes` have many elements; few cases use them.
+    /// `long_recipes` are recipes of many elements; few cases use them.
     LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> recipes,
             std::vector<Recipe> long_recipes = {});
 
@@ -22,11 +22,11 @@ public:
     /// Number of cases of `equation`, at most `most`.
     [[nodiscard]] std::int64_t num_cases(Equation equation, std::int64_t most) const;
 
-    /// Returns case `number` of `equation`: first all combinations of the simple recipes, then drawn
+    /// Returns case `number` of `equation`: first all combinations of the first recipes, then drawn
     /// combinations.
     CaseNumbers choose(Equation equation, std::int64_t number, std::mt19937_64& random) const;
 
-    /// Returns the states of a case in working precision; none if a recipe cannot be lifted at its place.
+    /// Returns the states of a case in working precision; none if a recipe reads outside of a table.
     std::optional<CaseStates<double>> states(Equation equation, const CaseNumbers& chosen);
 
     /// The recipes of a case.
@@ -40,12 +40,15 @@ private:
 
     LawMachine& machine_;
     std::vector<Recipe> recipes_;
-    std::size_t num_short_;   ///< number of recipes before the long ones
-    bool by_place_;           ///< lift reads index or position, so states depend on their place
-    std::size_t num_starts_;  ///< number of offsets at which a kept state may begin; 1 unless by_place_
+    std::size_t num_short_;  ///< number of recipes with few elements, which come first
+    bool by_place_;          ///< lift reads index or position, so states depend on their place
+    /// Number of offsets in a case at which kept states begin. It is 1 if states do not depend on their
+    /// place.
+    std::size_t num_starts_;
     std::vector<Made> made_;
-    std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first place
-    std::vector<Slot<double>> scratch_;  ///< fields of the states of the present case
+    std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first of
+                                         ///< LawMachine::places()
+    std::vector<Slot<double>> scratch_;  ///< fields of the states of the current case
     std::vector<Slot<double>> element_;  ///< the element that a case appends
 };
 

@@ -64,10 +64,10 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
     return candidates;
 }
 
-/// A try on a long case counts as several: one more for every kElementsPerTry elements.
+/// Trying a long case counts as several tries: one more for every kElementsPerTry elements.
 constexpr std::size_t kElementsPerTry = 16;
 
-/// Runs shorter than this are dropped element by element.
+/// Runs of fewer than kShortestRun elements are dropped element by element.
 constexpr std::size_t kShortestRun = 4;
 
 class Shrinker {
@@ -107,7 +107,7 @@ private:
         return false;
     }
 
-    /// Drops halves of long recipes first, then quarters, and so on.
+    /// Drops runs of elements from long recipes: first halves, then quarters, and so on.
     bool drop_runs()
     {
         for (std::size_t r = 0; r < best_.recipes.size(); ++r)
@@ -139,7 +139,7 @@ private:
         return false;
     }
 
-    /// Tries every simpler value in every place. `change` puts a value into a case.
+    /// Tries every simpler value for each value of each element. `change` puts a value into a case.
     template <class Change>
     bool simplify(Change change)
     {
@@ -161,7 +161,7 @@ private:
                            std::size_t i, std::size_t k) { recipes[r][i][k] = value; });
     }
 
-    /// Changes all equal values of a column together: some laws break only if these values stay equal.
+    /// Changes equal values of a column together, because some laws break only if these values stay equal.
     bool simplify_all_alike()
     {
         return simplify([](LawCase& recipes, const Slot<double>& old, const Slot<double>& value, std::size_t,

@@ -9,11 +9,11 @@
 namespace segfold {
 namespace {
 
-/// Number of cases tried. At least kLeastBroken of them must break the equation unsorted.
+/// Number of cases tried. At least kLeastBroken of these must break the equation while unsorted.
 constexpr std::int64_t kCases = 512;
 constexpr std::int64_t kLeastBroken = 64;
 
-/// Number of drawn recipes from which cases are made.
+/// Number of drawn recipes (elements of states) from which cases are made.
 constexpr std::int64_t kRecipes = 96;
 
 bool has_finite(const LawCase& tried, const std::vector<Type>& columns)

@@ -10,28 +10,28 @@
 namespace segfold {
 namespace {
 
-/// Index and position differ, so that an operator that confuses them fails.
+/// Index and position differ, so that a law fails for an operator that confuses them.
 constexpr std::int64_t kFirstIndex = 10;
 constexpr std::int64_t kSegment = 3;
 
-/// Number of sets of scalar values. In the first kAlikeSettings, all scalars have the same value.
+/// Number of sets of scalar values. In each of the first kAlikeSettings, all scalars have the same value.
 constexpr std::size_t kSettings = 14;
 constexpr std::size_t kAlikeSettings = 5;
 
-/// Length of a drawn table, above any index or position near the front of a segment.
+/// Length of a drawn table. It exceeds any index or position near the front of a segment.
 constexpr std::int64_t kTableLength = 64;
 
-/// One recipe in this many begins with an element of the previous recipe, changed by a constant.
+/// One recipe in kRecipesPerRelation begins with an element of the previous recipe, changed by a constant.
 constexpr std::uint64_t kRecipesPerRelation = 4;
 
-/// Most places, and most lengths, that are made of constants of the text.
+/// Largest number of places, and of lengths, that come from constants in the operator's text.
 constexpr std::size_t kMostSuggested = 8;
 
-/// Lengths of long recipes, in addition to lengths near constants of the text.
+/// Lengths of recipes with many elements. Lengths near constants in the operator's text are added.
 constexpr std::size_t kLongLengths[] = {16, 17, 33, 64, 100, 127, 129, 255, 257, 300, 500, 1000};
 constexpr std::size_t kMostLongElements = 1000;
 
-/// Returns places a little below the limits of narrow types and below constants of the text.
+/// Returns places a little below the limits of narrow types and below constants in the operator's text.
 std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& bytecode)
 {
     std::vector<ElementPlace> places = {{kFirstIndex, 0, kSegment}};
@@ -52,7 +52,7 @@ std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& byte
 
 enum class Pattern : std::uint8_t { repeated, ascending, by_turns, simple };
 
-/// Lengths of long recipes.
+/// Returns the numbers of elements that long recipes may have.
 std::vector<std::size_t> choose_lengths(const Bytecode& bytecode)
 {
     std::vector<std::size_t> lengths;
@@ -116,7 +116,7 @@ Slot<double> slot_of(const FieldValue& value)
     return slot;
 }
 
-/// Adds the known values of scalars to the constants, because elements are drawn near constants.
+/// Adds the known values of scalars to the constants of combine, because elements are drawn near constants.
 Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
 {
     auto& program = bytecode.combine;
@@ -128,8 +128,8 @@ Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
     return bytecode;
 }
 
-/// Value of scalar `number` in a setting. The first settings have small numbers, the same for all scalars.
-/// Later settings have finite numbers of any size.
+/// Value of scalar `number` in set `setting`. The first sets have one small number for all scalars, later
+/// sets have finite numbers of any size.
 Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std::mt19937_64& random)
 {
     constexpr double kReals[] = {2, -1, 0, 1, 0.5, -3, 100};
@@ -179,7 +179,7 @@ LawMachine::LawMachine(const Operator& op, std::vector<Array> given_tables)
 
 void LawMachine::add_settings(const ScalarValues* scalars)
 {
-    std::mt19937_64 random(1);  // fixed, so that every search finds remembered counter-examples again
+    std::mt19937_64 random(1);  // a fixed seed, so that every search finds remembered counter-examples again
     ScalarValues known;
     std::size_t scalar = 0;
     for (std::size_t table = 0; table < bytecode_.tables.size(); ++table) {
@@ -204,7 +204,7 @@ void LawMachine::add_settings(const ScalarValues* scalars)
             places_.push_back({kFirstIndex, 0, kSegment, setting});
         }
     }
-    setting_ = scalar_values_.size();  // no setting is set, so the next set_scalars() stores one
+    setting_ = scalar_values_.size();  // a number that no setting has, so set_scalars(0) stores setting 0
     set_scalars(0);
 }
 
@@ -294,7 +294,7 @@ std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::m
                 recipe.push_back(drawer.related(recipes.back().back()));
             else
                 recipe.push_back(drawer.any());
-        // An element is refused only if it reads past a table's end.
+        // A recipe is dropped only if it reads outside of a table.
         if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))
             recipes.push_back(std::move(recipe));
     }
@@ -329,7 +329,7 @@ std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, s
     std::vector<Recipe> recipes;
     for (std::int64_t n = 0; n < count; ++n) {
         const auto number = static_cast<std::size_t>(n);
-        // Lengths near constants of the text come first, then random lengths.
+        // Lengths from constants in the operator's text come first, then random lengths.
         const std::size_t length =
             number < kMostSuggested ? lengths[number] : lengths[random() % lengths.size()];
         const auto pattern = static_cast<Pattern>(number % 4);

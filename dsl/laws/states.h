@@ -1,6 +1,6 @@
 #pragma once
-// States for the search for counter-examples. They are made of drawn elements by lift and combine, so each
-// can occur.
+// States for the search for counter-examples. Elements are drawn, lifted and combined, so a fold can reach
+// each of these states.
 #include <random>
 #include <vector>
 
@@ -10,26 +10,26 @@
 
 namespace segfold {
 
-/// The elements of a state. They are lifted and combined from left to right.
+/// A recipe for a state: its elements, which are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
 
-/// Most elements of a short recipe.
+/// Largest number of elements of a short recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
-/// The place of the first element of a case, and the values of the scalars there.
+/// The place of the first element of a case, and a set of scalar values.
 struct ElementPlace {
     std::int64_t index, position, segment;
     std::size_t setting = 0;  ///< number of the set of scalar values; 0 if there are no scalars
 };
 
-/// An operator with drawn tables, ready to run in both precisions.
+/// An operator with drawn tables, ready to run in working and in wide precision.
 class LawMachine {
 public:
-    /// If `data` is given, elements are drawn from it; it must outlive the machine. A scalar without a value
-    /// in `scalars` takes several values in turn.
+    /// Draws tables. If `data` is given, elements are drawn from its ranges; it must outlive the machine. A
+    /// scalar without a value in `scalars` takes several values in turn.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
                const ScalarValues* scalars = nullptr);
-    /// Uses the tables and scalars of a fold. begin_at() sets the place of the elements.
+    /// Uses the tables and scalars of a fold. begin_at() then sets the place of the first element.
     LawMachine(const Operator& op, std::vector<Array> given_tables);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
@@ -46,8 +46,8 @@ public:
             return wide_;
     }
 
-    /// Makes the state of `recipe`, whose first element is element `start` of a case. The case begins at
-    /// place number `place`. Returns false if the recipe reads past a table's end.
+    /// Computes the state of `recipe`. Its first element is element `start` of a case, and the case begins at
+    /// place number `place`. Returns false if the recipe reads outside of a table.
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
 
@@ -56,18 +56,18 @@ public:
     template <class Real>
     std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
 
-    /// For each column: true if the index of a table read depends on it.
+    /// For each column: true if its values decide where tables are read.
     [[nodiscard]] const std::vector<bool>& columns_of_places() const { return columns_of_places_; }
 
-    /// The places at which cases begin. First come places near the front, then places so large that they wrap
-    /// in narrow conversions, then the front again for each further set of scalar values. There is a single
-    /// place if lift ignores places and there are no scalars.
+    /// The places at which cases begin. First comes a place near the front, then places so large that they
+    /// wrap in narrow conversions, then the front again for each further set of scalar values. There is a
+    /// single place if lift ignores places and there are no scalars.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
-    /// Numbers of the places that differ only in the values of scalars. The first is 0.
+    /// Numbers of the places at the front, one for each set of scalar values. The first is 0.
     [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
 
-    /// For given tables: lets the next case begin at element `index` of the data, which form one segment.
+    /// With given tables: lets the next case begin at element `index` of the data. All data form one segment.
     void begin_at(std::int64_t index) { places_ = {{index, index, 0}}; }
     [[nodiscard]] bool has_given_tables() const { return has_given_tables_; }
 
@@ -84,24 +84,24 @@ private:
     std::vector<bool> columns_of_places_;
     std::vector<ElementPlace> places_;
     std::vector<std::size_t> settings_ = {0};
-    std::vector<std::size_t> scalar_tables_;                ///< the tables that are scalars
-    std::vector<std::vector<Slot<double>>> scalar_values_;  ///< values by setting, then by scalar
-    std::size_t setting_ = 0;                               ///< the set of scalar values in the tables
+    std::vector<std::size_t> scalar_tables_;                ///< indices of the tables that are scalars
+    std::vector<std::vector<Slot<double>>> scalar_values_;  ///< values by set, then by scalar
+    std::size_t setting_ = 0;                               ///< the set of scalar values that the tables hold
     std::vector<Array> tables_;
     Evaluator<double> working_;
     Evaluator<long double> wide_;
 };
 
-/// Draws `count` recipes, or fewer if most drawn elements read past a table's end. First come single elements
-/// of edge values, then other single elements, then longer recipes.
+/// Draws `count` recipes, or fewer if most drawn elements read outside of a table. First come single elements
+/// of edge values, then other single elements, then recipes of several elements.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
 /// Draws single elements: all of ElementDrawer::alike(), then `count` by any(). Leaves out elements that read
-/// past a table's end.
+/// outside of a table.
 std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
 
 /// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two
-/// alternating elements, or simple ones. Lengths are near powers of two and near constants of the operator's
+/// alternating elements, or simple ones. Lengths are near powers of two and near constants in the operator's
 /// text.
 std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
                                       Draw draw);

@@ -11,8 +11,8 @@ const StateField& field_of(const Operator& op, const Expression& expression)
     return *std::ranges::find(op.state, expression->name, &StateField::name);
 }
 
-/// Replaces the state's fields in a checked `expression` by their identities. Each is converted to the
-/// field's type, because a bare number would take its type from the context: 0 in f32(0) is an f32.
+/// Replaces the state's fields in a checked `expression` by their identities, each converted to the field's
+/// type. A bare number would take its type from the context: 0 in f32(0) is an f32.
 Expression of_identity(const Operator& op, const Expression& expression)
 {
     if (expression->kind == ExpressionKind::field) {
@@ -27,15 +27,15 @@ Expression of_identity(const Operator& op, const Expression& expression)
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-/// Replaces fields by identities in an assigned value. A bare number needs no conversion here, since the
-/// result has the field's type.
+/// Replaces fields by identities in an assigned value. A bare number needs no conversion here, because the
+/// assigned field gives its type.
 Expression assigned_identity(const Operator& op, const Expression& expression)
 {
     return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity
                                                      : of_identity(op, expression);
 }
 
-/// Makes the result of an empty segment from the operator's identity.
+/// Returns the part `empty` that gives the same results as finish of the operator's identity.
 Block empty_block(const Operator& op)
 {
     Block block;
@@ -58,7 +58,7 @@ Operator without_identity(Operator op)
 {
     if (!op.has_identity())
         return op;
-    if (reads_before(op)) {  // the first element has the identity before it
+    if (reads_before(op)) {  // scan reads the identity before the first element
         std::string field;
         return with_neutral_identity(std::move(op), field);
     }

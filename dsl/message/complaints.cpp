@@ -14,7 +14,7 @@ PlacedError placed_error(const SourcePointer& source, Position position, const s
 
 namespace {
 
-/// Sorting key of messages.
+/// Sort key of messages: file, line and column.
 auto order(Position place)
 {
     const std::string_view file = place.file == nullptr ? std::string_view() : place.file;

@@ -21,13 +21,13 @@ private:
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown in place of a message about a mere consequence of an earlier fault.
+/// Thrown in place of a message if a fault only follows from a fault that already has a message.
 struct Silence {};
 
-/// Most faults of one text that are reported.
+/// Largest number of faults of one text that are reported.
 inline constexpr std::size_t kMostComplaints = 10;
 
-/// Collects the faults of a text. After a fault, later steps must not report its mere consequences.
+/// Collects the faults of a text. After a fault, later steps must not report faults that follow from it.
 class Complaints {
 public:
     /// Adds a fault. Throws all faults once there are more than kMostComplaints.
@@ -36,7 +36,7 @@ public:
     /// Throws one SpecError with all messages, a line each, in the order of their places.
     void raise_if_any() const;
 
-    /// Runs `step`. If it fails, keeps its message and returns false.
+    /// Runs `step`. If the step throws a fault or Silence, keeps the fault and returns false.
     template <class Step>
     bool attempt(const Step& step)
     {

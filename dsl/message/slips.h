@@ -14,7 +14,7 @@ std::string advice_on_function(std::string_view name);
 /// The replacement for a name of another language, such as `True` or `INT_MAX`; empty if none is known.
 std::string advice_on_name(std::string_view name);
 
-/// The name here of a type of another language, such as `float` or `int64_t`; empty if none is known.
+/// This language's name of another language's type, such as `float` or `int64_t`; empty if none is known.
 std::string_view type_like(std::string_view name);
 
 }  // namespace segfold

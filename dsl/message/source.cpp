@@ -32,7 +32,7 @@ std::string printable(std::string_view text)
     return visible(result);
 }
 
-/// The part [first, end) of a long line that a message shows. It does not split a letter.
+/// The part [first, end) of a long line that a message shows. Both ends lie between characters.
 struct Excerpt {
     std::size_t first, end;
 };
@@ -51,7 +51,7 @@ Excerpt find_excerpt(std::string_view line, std::size_t caret)
     return {first, end};
 }
 
-/// Number of letters in `printable(text)`.
+/// Number of characters in `printable(text)`.
 std::size_t width(std::string_view text)
 {
     const auto shown = printable(text);
@@ -76,7 +76,7 @@ std::size_t utf8_length(std::string_view text)
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xc0u) != 0x80u)
             return 0;
-    // Overlong forms, surrogates, and code points beyond U+10FFFF.
+    // Refuses overlong forms, surrogates, and code points beyond U+10FFFF.
     const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                        (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
     return wrong ? 0 : length;

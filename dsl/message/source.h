@@ -30,8 +30,8 @@ std::size_t utf8_length(std::string_view text);
 /// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by
 /// `hint`.
 ///
-/// A place in C++ gives `FILE:LINE: message; hint`. Without a source or a line, keeps only the message. Of a
-/// long line, shows the part around the caret. The excerpt is always valid UTF-8.
+/// A place in C++ gives `FILE:LINE: message; hint`. Without a source or a line, the error has only the
+/// message. Of a long line, it shows only the part around the caret. The excerpt is always valid UTF-8.
 SpecError spec_error(const SourcePointer& source, Position position, const std::string& message,
                      const std::string& hint = {});
 

@@ -36,11 +36,11 @@ std::size_t edit_distance(std::string_view from, std::string_view to)
     return row[to.size()];
 }
 
-/// Most edits between a word and one close to it.
+/// Largest edit distance at which a known word counts as close to `word`.
 std::size_t most_edits(std::string_view word) { return std::max<std::size_t>(1, word.size() / 3); }
 
-/// The known word whose part before some underscore is close to `wanted`; empty if there is none or more than
-/// one.
+/// Finds the known word whose part before an underscore is close to `wanted`. Empty if no word or several
+/// words fit.
 std::string_view with_close_beginning(std::string_view wanted, std::span<const std::string_view> known)
 {
     constexpr std::size_t kShortest = 4;  // fewer letters are close to too many words

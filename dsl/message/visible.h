@@ -5,13 +5,13 @@
 
 namespace segfold {
 
-/// Bytes of the first character of `text` if it must be escaped; else 0.
+/// Length in bytes of the first character of `text` if it must be escaped; else 0.
 ///
-/// Escaped are C0 (with newline and tab), DEL, C1 (U+0080 to U+009F), the line and paragraph separators
-/// U+2028 and U+2029, the controls of writing direction, and bytes that are not UTF-8.
+/// These are escaped: C0 (with newline and tab), DEL, C1 (U+0080 to U+009F), the line and paragraph
+/// separators U+2028 and U+2029, the controls of writing direction, and bytes that are not UTF-8.
 std::size_t unshown_length(std::string_view text);
 
-/// Returns `text` with escapes for such characters: `\x1b` for one byte, `\u2028` for longer ones.
+/// Returns `text` with escapes for control characters: `\x1b` for one byte, `\u2028` for longer ones.
 ///
 /// The result is one line of valid UTF-8 on which a terminal does not act. Every text from outside (a label,
 /// a file name, a line of an operator) passes through here before a message quotes it.

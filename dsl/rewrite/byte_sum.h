@@ -4,8 +4,8 @@
 
 namespace segfold {
 
-/// Returns the column of i8 or u8 that a checked operator sums in its only field, of i32 or u32; null if
-/// `lift` or `combine` does anything else.
+/// Returns the column of i8 or u8 that a checked operator sums in its only field, an i32 or u32; null if the
+/// operator does anything else.
 ///
 /// The lift must be the converted element, and combine `a + b`.
 const Parameter* summed_bytes(const Operator& op);

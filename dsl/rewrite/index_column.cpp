@@ -8,7 +8,8 @@
 namespace segfold {
 namespace {
 
-/// Only limits and conversions keep their types; check() derives the others again.
+/// Replaces `index` by `name`. Drops the types of all nodes except limits and conversions; check() derives
+/// them again.
 Expression with_name(const Expression& expression, const std::string& name)
 {
     if (expression->kind == ExpressionKind::name && expression->name == "index")
@@ -42,7 +43,8 @@ Operator with_index_column(Operator op)
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
     rename_index(op.lift, name);
-    // It may rely on positions that rise, and a column says nothing of that; combine() and lift serve.
+    // append may rely on ascending indices, which a column does not promise. Without append, stages use lift
+    // and combine.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();
     if (op.map)

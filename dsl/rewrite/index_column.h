@@ -1,5 +1,5 @@
 #pragma once
-// Operators whose elements are moved, and that still know where each one stood.
+// Gives operators a column of indices, for folds that reorder the elements.
 #include "dsl/operator.h"
 
 namespace segfold {
@@ -7,8 +7,8 @@ namespace segfold {
 /// True if an expression of the operator reads `index`.
 [[nodiscard]] bool reads_index(const Operator& op);
 
-/// The operator with a further column, its last parameter, in place of `index`: the position of each element,
-/// i64. A fold of elements that were sorted then gives the positions that they had before.
+/// Returns the operator with a new last parameter in place of `index`: a column of i64. A fold that has
+/// sorted its elements passes the indices from before the sort in this column.
 [[nodiscard]] Operator with_index_column(Operator op);
 
 }  // namespace segfold

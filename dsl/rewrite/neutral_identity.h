@@ -7,10 +7,11 @@
 
 namespace segfold {
 
-/// Returns a checked `op` whose state also tells whether it has elements; if one of the operands of combine
-/// has none, the other is the value. The values of the identity stay; where there are none, they are 0.
+/// Returns a checked `op` with one more field, which tells whether a state has elements. If an operand of
+/// combine has no elements, combine gives the other operand. Fields keep their identities; a field without an
+/// identity gets 0.
 ///
-/// The field's name is set to `field`. Results are those of `op` for states of elements.
+/// Stores the name of the new field in `field`. Results are those of `op` for states of elements.
 [[nodiscard]] Operator with_neutral_identity(Operator op, std::string& field);
 
 /// The `finish` of an operator that has none: the results are the fields of its state.
@@ -20,7 +21,7 @@ namespace segfold {
 /// is too long is cut.
 [[nodiscard]] std::string unused_name(const Operator& op, const std::string& name);
 
-/// The same with names that also differ from those in `made`, to which it is added.
+/// Same as above, but the name also differs from all names in `made`. Adds the name to `made`.
 [[nodiscard]] std::string unused_name(const Operator& op, const std::string& name,
                                       std::set<std::string>& made);
 

@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Replaces the fields of the state and the names in `names`. Only limits and conversions keep their types;
-/// check() derives the others again.
+/// Replaces fields of the state by those of `operand`, and names as `names` says. Only limits and conversions
+/// keep their types; check() derives the others again.
 Expression replaced(const Expression& expression, Operand operand,
                     const std::map<std::string, Expression>& names)
 {
@@ -44,7 +44,8 @@ std::string add_count(Operator& op)
     return name;
 }
 
-/// The results of `finish` or `empty` as assignments of `op.scan`. Locals go there under names of their own.
+/// Turns the results of `finish` or `empty` into assignments for a scan. Adds the locals of that block to the
+/// scan under new names.
 std::vector<Assignment> moved(Operator& op, const Block& block, Operand operand,
                               std::map<std::string, Expression> names)
 {
@@ -88,8 +89,9 @@ Operator scanned(Operator op, ScanForm form)
         op.scan->reverse = op.scan->reverse != form.reverse;
         return op;
     }
-    // The first element that is visited has no state before it if there is no identity, and a result of its
-    // own if there is `empty`. Only from the front does its position tell which one it is.
+    // Without an identity, there is no state before the first visited element. If `empty` gives this
+    // element's result, a scan must recognise the element, and in reverse its position does not tell. In both
+    // cases, the state gets a field that tells whether it has elements.
     std::string any;
     if (form.exclusive && (!op.has_identity() || (op.empty && form.reverse)))
         op = with_neutral_identity(std::move(op), any);

@@ -10,18 +10,18 @@ namespace segfold {
 
 using FieldNames = std::set<std::string>;
 
-/// `==`, `!=`, `<`, `<=`, `>` or `>=`.
+/// True for `==`, `!=`, `<`, `<=`, `>` and `>=`.
 [[nodiscard]] bool is_comparison(const Expression& expression);
 
-/// `min` or `max`.
+/// True for `min` and `max`.
 [[nodiscard]] bool is_selection(const Expression& expression);
 
 /// The parts of an operator that make states: `lift`, `combine`, and `append` if there is one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
-/// Makes the parts that read states, `finish` and `scan`, fit a state that holds `fields` in i32. They first
-/// convert these back to i64, and map the i32 limits of fields in `limits` to those of i64. `op` still has
-/// the old state.
+/// Makes `finish` and `scan`, which read states, fit a state that holds `fields` in i32. These parts first
+/// convert the fields back to i64, and map the i32 limits in `limits` to those of i64. `op` still has the old
+/// state.
 void lengthen_reads(Operator& op, const FieldNames& fields, const std::set<std::string>& limits);
 
 }  // namespace segfold

@@ -13,7 +13,7 @@ namespace {
 
 using Fields = FieldNames;
 
-/// True if the value is a place, or a number or limit that may replace one.
+/// True if the value is a place, or a number or limit that may stand for a place.
 bool is_place(const Expression& expression, const Fields& fields)
 {
     // Numbers must be below the limits of i32, which replace the limits of i64.
@@ -45,7 +45,7 @@ bool compares_places(const Expression& expression, const Fields& fields)
            is_place(expression->arguments[1], fields) && mentions(expression, fields);
 }
 
-/// Removes from `fields` those that an expression uses for anything but places.
+/// Removes from `fields` all fields that an expression uses for anything except places.
 void take_out_others(const Expression& expression, bool is_place_wanted, Fields& fields)
 {
     if (expression->kind == ExpressionKind::field && !is_place_wanted)
@@ -114,7 +114,7 @@ Block shorten(Block block, const Fields& fields)
     return block;
 }
 
-/// Adds the limits of i64 in an expression.
+/// Adds to `limits` the limits of i64 that an expression uses.
 void add_limits(const Expression& expression, std::set<std::string>& limits)
 {
     if (expression->kind == ExpressionKind::limit && expression->type == Type::i64)

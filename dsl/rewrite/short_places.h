@@ -1,5 +1,5 @@
 #pragma once
-// Narrows places in the state to 32 bits, for inputs whose indices fit.
+// Narrows places (index, position, segment) in the state to 32 bits, for inputs whose indices fit.
 #include "dsl/operator.h"
 
 namespace segfold {

@@ -64,7 +64,7 @@ std::string float_to_integer(Type from, Type to, const std::string& a)
 {
     const int width = width_of(to);
     const bool is_signed = is_signed_integer(to);
-    if (from == Type::f16 || from == Type::bf16) {  // f32 holds the ends of all integer types
+    if (from == Type::f16 || from == Type::bf16) {  // goes through f32, which holds the ends of all integers
         const auto wide = fmt::format("((_ to_fp 8 24) RNE {})", a);
         return float_to_integer(Type::f32, to, wide);
     }
@@ -127,7 +127,8 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
         return fmt::format("({} RNE {} {})", function, a, b);
     };
     switch (opcode) {
-        // f16 and bf16 are computed in f32. Its 24 bits are enough: rounding a second time changes nothing.
+        // The language computes f16 and bf16 in f32 and rounds the result again. These terms round only once
+        // and give equal values, because the 24 bits of f32 are enough.
         case Opcode::add: return rounded("fp.add");
         case Opcode::subtract: return rounded("fp.sub");
         case Opcode::multiply: return rounded("fp.mul");

@@ -12,7 +12,8 @@
 namespace segfold::smt {
 namespace {
 
-/// Limits: candidates generated, recipes drawn to test them, and constants of the text.
+/// Limits, in the order of the constants: generated candidates; drawn states of few elements; drawn states of
+/// many elements; constants compared with one field.
 constexpr std::size_t kMostDrawn = 2400;
 constexpr std::int64_t kSampledRecipes = 400;
 constexpr std::int64_t kSampledLongRecipes = 12;
@@ -52,7 +53,7 @@ private:
             list_.push_back({kind, x, y, std::move(claim), std::move(text)});
     }
 
-    /// "x = 0"; for a bool "not x".
+    /// Returns the claim "x = 0", or for a bool "not x".
     [[nodiscard]] Expression is_zero(std::size_t x) const
     {
         return is_number(x) ? field(x) == Expression(0) : !field(x);
@@ -154,8 +155,8 @@ private:
     std::vector<Candidate> list_;
 };
 
-/// Returns the operator for one feature, with one bool result for each candidate. Rows are dropped: every
-/// result of an operator over rows must depend on a row, and a candidate need not.
+/// Returns the operator for one feature, with one bool result for each candidate. Results over rows would
+/// have to depend on a row, and a candidate need not.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
     op = of_one_feature(without_outputs(std::move(op)));
@@ -197,7 +198,7 @@ bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<do
     return magnitude(claim.x) <= std::ldexp(most, 4 - (bytes == 8 ? 53 : bytes == 4 ? 24 : 8));
 }
 
-/// Draws states. Returns their fields, state after state.
+/// Draws states and returns their fields, one state after another.
 std::vector<Slot<double>> sample(const Operator& op, bool tame)
 {
     std::mt19937_64 random(1);
@@ -268,7 +269,7 @@ std::vector<Candidate> surviving_candidates(const Operator& op, bool tame)
 
 std::string print(const Operator& op, const std::vector<Candidate>& invariants)
 {
-    // Prints chains of x <= y. A chain begins with a field that is above no other.
+    // Prints chains such as x <= y <= z. A chain begins with a field that is above no other.
     std::vector<const Candidate*> ordered;
     std::set<std::size_t> not_negative, above;
     for (const auto& one : invariants) {
@@ -281,7 +282,7 @@ std::string print(const Operator& op, const std::vector<Candidate>& invariants)
     }
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    for (const bool from_below : {true, false})  // in a cycle, every field is above another
+    for (const bool from_below : {true, false})  // the second pass prints cycles, which have no lowest field
         for (std::size_t i = 0; i < ordered.size(); ++i) {
             if (ordered[i] == nullptr || (from_below && above.contains(ordered[i]->x)))
                 continue;

@@ -12,15 +12,16 @@ namespace segfold::smt {
 struct Candidate {
     enum class Kind : std::uint8_t { not_negative, ordered, zero, other };
     Kind kind = Kind::other;
-    std::size_t x = 0, y = 0;  ///< not_negative: 0 <= x; ordered: x <= y; zero: x = 0; numbers of fields
+    std::size_t x = 0, y = 0;  ///< indices of fields; not_negative: 0 <= x; ordered: x <= y; zero: x = 0
     Expression claim;
-    std::string text;  ///< "(leading = flights) => (trailing = flights)"
+    std::string text;  ///< for readers: "(leading = flights) => (trailing = flights)"
 };
 
-/// A list of candidates that can be evaluated and translated: `finish` of the bytecode gives a bool for each.
+/// A list of candidates that can be evaluated and translated. `finish` of its bytecode returns one bool for
+/// each candidate.
 ///
-/// A candidate compares a field with 0, 1, -1, a constant of the text or another field, or says that the
-/// field is a number, or that one such equation or bool implies another equation or bool.
+/// A candidate states one of three things: a field compares in a certain way with 0, 1, -1, a constant of the
+/// operator or another field; a field is not NaN; or one equation or bool field implies another equation.
 class Candidates {
 public:
     Candidates(const Operator& op, std::vector<Candidate> list);
@@ -28,7 +29,7 @@ public:
     [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
     [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
 
-    /// Returns for each candidate whether it holds for a state.
+    /// For each candidate: true if it holds for the state.
     std::vector<bool> hold(const Slot<double>* state);
 
 private:
@@ -38,12 +39,12 @@ private:
     std::vector<Slot<double>> results_;
 };
 
-/// Returns the candidates that no drawn state refutes, at most `kMostCandidates`. With `tame`, draws states
-/// of small integers and finite floats, because others overflow; a float counts as 0 if it is within the
-/// rounding of the state's other floats.
+/// Returns the candidates that no drawn state refutes, at most `kMostCandidates`. If `tame`, draws only
+/// states of small integers and finite floats, which do not overflow. A float then counts as 0 if rounding of
+/// the state's other floats may explain its value.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
-/// Most candidates that a prover gets.
+/// Largest number of candidates that are given to a prover.
 inline constexpr std::size_t kMostCandidates = 240;
 
 /// Prints invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".

@@ -8,7 +8,7 @@
 namespace segfold::smt {
 namespace {
 
-/// 2^count as a term, for bit operations expressed by powers of two.
+/// 2^count as a term. Bit operations on unbounded integers are expressed by powers of two.
 std::string power_of_two(const Constant* count, Type type, Opcode opcode)
 {
     const auto width = size_bytes(type) * 8;
@@ -35,7 +35,7 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
         case Opcode::remainder:  // has the sign of the left operand
             return fmt::format(
                 "(ite (= {1} 0) {0} (ite (>= {0} 0) (mod {0} (abs {1})) (- (mod (- {0}) (abs {1})))))", a, b);
-        case Opcode::bit_and:  // a mask of low bits
+        case Opcode::bit_and:  // only for a mask of low bits
             if (b_constant != nullptr && std::has_single_bit(b_constant->bits + 1))
                 return fmt::format("(mod {} {})", a, b_constant->bits + 1);
             break;

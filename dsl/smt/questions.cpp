@@ -31,7 +31,7 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
-/// The inputs and constants from which a program chooses a value.
+/// The inputs and constants that a program may copy to a slot.
 struct Origin {
     std::set<std::uint16_t> inputs;
     std::map<std::uint64_t, Constant> constants;
@@ -45,7 +45,7 @@ struct Origin {
     }
 };
 
-/// The sources of a program's outputs.
+/// Returns the origin of each output of a program.
 std::vector<Origin> origins(const Program& program)
 {
     std::vector<Origin> slots(program.num_slots);
@@ -72,7 +72,7 @@ std::vector<Origin> origins(const Program& program)
     return outputs;
 }
 
-/// The fields of a state that hold an element's index or a constant, each with its constants.
+/// Finds the fields of a state that hold only an element's index or a constant. Maps each to its constants.
 std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
 {
     const auto lifted = origins(bytecode.lift);
@@ -106,13 +106,13 @@ std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& byteco
     return result;
 }
 
-/// A term that is true if an equation of append holds. `state` is a or the identity.
+/// A term that is true if `append` equals combine with lift. `state` is an unknown state or the identity.
 std::string append_term(Script& script, const State& state, const State& element)
 {
     return script.equal(script.appended(state, element), script.combined(state, script.lifted(element)));
 }
 
-/// Requires that every index in a state is less than `index`: the state covers earlier elements.
+/// Requires that every index kept in the state is less than `index`: the state covers earlier elements.
 void require_earlier_places(Script& script, const Bytecode& bytecode, const State& state,
                             const std::string& index)
 {

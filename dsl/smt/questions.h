@@ -10,11 +10,11 @@
 
 namespace segfold::smt {
 
-/// The purpose of a question about equations. It is about states a, b, c in which the invariants hold.
+/// The purpose of a question about equations between states a, b, c in which the invariants hold.
 enum class Asked : std::uint8_t {
     breaks,     ///< does an equation break while nothing overflows? "unsat" proves all of them
     possible,   ///< does any state meet the assumptions? "unsat" makes the proof empty
-    overflows,  ///< can ordinary states overflow? if so, the proof leaves out more than large values
+    overflows,  ///< can ordinary states overflow? if so, the proof leaves out some ordinary states
 };
 
 /// Returns a question of purpose `asked` about some equations. Invariants are asserted for every state and
@@ -30,17 +30,17 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
 /// A question about states made of unknown elements.
 struct ElementQuestion {
     std::string text;
-    std::array<std::vector<UnknownElement>, 3> elements;  ///< elements of a, b, c
+    std::array<std::vector<UnknownElement>, 3> elements;  ///< unknown elements of the states a, b and c
 };
 
-/// Returns the question whether elements break the equation. `counts` holds the number of elements of each
-/// state; the case begins at `place`.
+/// Asks whether elements break the equation. `counts` holds the number of elements of each state. The first
+/// element has the index and position of `place`.
 ElementQuestion element_question(const Bytecode& bytecode, Equation equation, const ScriptOptions& options,
                                  std::array<std::size_t, 3> counts, const ElementPlace& place);
 
-/// Returns the script for Houdini's method. It declares states, and defines every candidate I as a term for
-/// each state: `earlier.I` and `later.I` for the operands, `lifted.I` and `combined.I` for states made by
-/// lift and combine.
+/// Returns the script for Houdini's method. The script declares states, and defines candidate number I as a
+/// term for each state: `earlier.I` and `later.I` for the operands, `lifted.I` and `combined.I` for states
+/// made by lift and combine.
 std::string invariant_script(const Bytecode& bytecode, Candidates& candidates, const ScriptOptions& options);
 
 }  // namespace segfold::smt

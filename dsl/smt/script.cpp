@@ -9,7 +9,7 @@
 namespace segfold::smt {
 namespace {
 
-/// Most calls of an exponential f for which f(a + b) = f(a) f(b) is stated.
+/// Largest number of calls of an exponential function f for which the script states f(a + b) = f(a) f(b).
 constexpr std::size_t kMostPowers = 12;
 
 bool is_arithmetic(Opcode opcode)
@@ -21,7 +21,7 @@ bool is_arithmetic(Opcode opcode)
 
 }  // namespace
 
-/// State of translating one program.
+/// The state of the translation of one program.
 struct Script::Run {
     std::vector<std::string> slots;
     std::vector<Type> types;
@@ -68,7 +68,7 @@ std::string Script::declare(const std::string& name, Type type, Unknown* unknown
     return name;
 }
 
-/// Replaces long texts by short names, so that nested keys stay short.
+/// Returns a short name for a text. Equal texts get the same name. Texts that contain such names stay short.
 std::string Script::key(const std::string& text)
 {
     const auto [found, is_new] = keys_.emplace(text, fmt::format("#{}", keys_.size()));
@@ -210,7 +210,8 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        if (instruction.opcode == Opcode::copy) {  // joins two sides, one of which reads a table
+        // A copy joins the two sides of a condition, one of which reads a table.
+        if (instruction.opcode == Opcode::copy) {
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
                 run.types[instruction.out] = instruction.type;
@@ -228,8 +229,9 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     return outputs;
 }
 
-/// Finds the condition under which each slot's value is used, from the outputs backwards; empty if it is
-/// never used. Requires that used integers stay in their types' ranges.
+/// Goes from the outputs back, and finds the condition under which each slot's value is used; an empty
+/// condition means that the value is never used. Requires that used integers stay in the ranges of their
+/// types.
 void Script::add_ranges(const Run& run, const Program& program)
 {
     std::vector<std::string> used(program.num_slots);
@@ -302,7 +304,7 @@ std::string Script::translate(Run& run, const Instruction& instruction, Type res
         throw OutOfReach(bytecode_.are_scalars[instruction.b] ? "a scalar" : "a table");
     const bool reads_floats = is_float(type);
     if (theory == Theory::integers && (reads_floats || is_float(result))) {
-        // The only fact about a computed float: equal operations on equal operands give equal values.
+        // One fact is stated about computed floats: equal operations on equal operands give equal values.
         const auto made =
             key(fmt::format("{} {} {} {} {} {} {}", static_cast<int>(opcode), static_cast<int>(type),
                             static_cast<int>(target), a, b, c, static_cast<int>(result)));

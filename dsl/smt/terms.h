@@ -12,7 +12,7 @@ enum class Theory : std::uint8_t {
     bits,       ///< exact: words of their width, floats of IEEE 754
     integers,   ///< unbounded integers; decisions by floats are left open
     reals,      ///< floats as real numbers, integers unbounded
-    all_reals,  ///< both as real numbers: easier to prove, and a proof also holds for integers
+    all_reals,  ///< integers and floats as real numbers: easier to prove, and a proof also holds for integers
 };
 
 /// Name of a theory: "bit vectors", "integers", "reals".
@@ -27,7 +27,7 @@ public:
 /// The sort of values of `type`: "(_ BitVec 32)", "Float32", "Int", "Bool".
 std::string sort_of(Theory theory, Type type);
 
-/// `constant` as a term. Throws OutOfReach for infinities and NaN among the reals.
+/// `constant` as a term. Throws OutOfReach for an infinity or NaN in a theory of real numbers.
 std::string constant_term(Theory theory, const Constant& constant);
 
 /// `bits` of a float or an integer as a literal of its type's width.
@@ -48,18 +48,18 @@ std::string integer_term(Opcode opcode, Type type, const std::string& a, const s
 std::string real_term(Opcode opcode, const std::string& a, const std::string& b, const std::string& c);
 /// An integer operation in a form that also holds for real numbers.
 std::string relaxed_term(Opcode opcode, const std::string& a, const std::string& b);
-/// A conversion between unbounded integers and real numbers. It loses nothing but fractions.
+/// A conversion between unbounded integers and real numbers. Only fractions are lost.
 std::string number_conversion(Type from, Type to, const std::string& a);
 
 /// An integer of any size as a term: "5", "(- 5)".
 std::string integer_literal(Type type, std::uint64_t bits);
-/// "(<= lowest a highest)" of an integer type.
+/// Requires that `a` lies in the range of an integer type: "(<= lowest a highest)".
 std::string in_range_term(Type type, const std::string& a);
 
-/// "(function a b)".
+/// Applies a function to two terms: "(function a b)".
 std::string apply(std::string_view function, const std::string& a, const std::string& b);
 
-/// Number of bits of a type's values in memory.
+/// Bits of a type's values in memory.
 constexpr int width_of(Type type) { return static_cast<int>(size_bytes(type)) * 8; }
 
 /// Bits of exponent and significand of a floating-point type: "5 11".

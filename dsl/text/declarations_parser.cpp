@@ -1,4 +1,4 @@
-// Parameters, results, fields of the state, definitions and uses.
+// Parses parameters, results, fields of the state, definitions and uses.
 #include "dsl/text/operator_parser.h"
 
 #include <algorithm>

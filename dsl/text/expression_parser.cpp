@@ -10,7 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Makes `a.mean` before `a` is resolved: a field whose `symbol` names the operand.
+/// Makes the node of `a.mean` before check() knows the meaning of `a`. The node is a field whose `symbol` is
+/// the operand's name.
 Expression make_member(const Token& owner, std::string field, Position position)
 {
     ExpressionNode node;
@@ -21,7 +22,8 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
-/// Makes `a.bins[k]` before arrays are resolved: a gather whose `symbol` names the operand.
+/// Makes the node of `a.bins[k]` before arrays are expanded. The node is a gather whose `symbol` is the
+/// operand's name.
 Expression make_entry(const Expression& member, Expression index)
 {
     ExpressionNode node = *member;
@@ -53,10 +55,10 @@ std::string suggest_type(std::string_view word)
 
 }  // namespace
 
-/// Counts this open parenthesis, list or prefix while the object lives, so that no text can exhaust the
-/// stack.
+/// Counts one open parenthesis, list or prefix while the object lives. The limit keeps texts from exhausting
+/// the stack.
 ///
-/// A printed tree of depth d has at most 2 * d of these open at once.
+/// A printed tree of depth d has at most 2 * d of them open at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -107,7 +109,7 @@ Type ExpressionParser::type()
     cursor_.fail(token.position, "unknown type '" + word + "'" + suggest_type(word));
 }
 
-/// Refuses trees that are too deep or too large for later walks.
+/// Throws if the tree is too deep or too large for later recursion.
 Expression ExpressionParser::bounded(Expression made)
 {
     if (made->depth > kDeepestExpression)
@@ -159,7 +161,8 @@ Expression ExpressionParser::unary()
     return primary();
 }
 
-/// Refuses a foreign word such as `if` before a value, where no name can stand.
+/// Throws a fault if the next token is a word of another language, such as `if`, and a value follows it. No
+/// name can stand before a value.
 void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();

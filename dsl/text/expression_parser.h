@@ -12,19 +12,19 @@ namespace segfold {
 /// A recursive-descent parser of expressions. It shares its `cursor` with the parsers of other constructs.
 class ExpressionParser {
 public:
-    /// The type name `T` stands for `generic`.
+    /// `generic` is the type for which the type name `T` stands.
     ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
 
     /// expression ::= binary ["?" expression ":" expression]
     Expression expression();
-    /// A type's name.
+    /// Reads the name of a type.
     Type type();
 
-    /// Replacements for names: the counter of a loop by its number, and a local of the loop's body by the
-    /// local of the present round.
+    /// Maps names in a loop to the expressions that replace them: the loop's counter to its number, and a
+    /// local of the loop's body to the local of the current round.
     std::map<std::string, Expression> replaced;
 
-    /// True if the text exceeds a limit, so that reading on would be useless.
+    /// True if the text has more nodes than an operator may have. Reading then stops.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
 
 private:
@@ -42,7 +42,8 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// The type that `word` names in a generic text: `T`, or `Acc`, the type for sums of many values of `T`.
+    /// The type that `word` names in a text for any type. `T` is the chosen type; `Acc` is the type for sums
+    /// of many values of `T`. None for any other word.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Longest first, so that "<<" is not read as two "<".
+/// Longer symbols come first, so that "<<" is not read as two "<".
 constexpr std::string_view kSymbols[] = {"..", "->", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "+", "-",
                                          "*",  "/",  "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^", "?",
                                          ":",  ";",  ",",  ".",  "(",  ")",  "[",  "]",  "{",  "}"};

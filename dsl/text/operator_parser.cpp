@@ -224,7 +224,7 @@ void OperatorParser::check_operand_of_append(const Operator& op)
 {
     if (!appended_ || std::ranges::find(seen_, "combine") == seen_.end() || appended_->text == op.earlier)
         return;
-    unread_.blocks["append"].insert(appended_->text);  // later uses of its name give no further faults
+    unread_.blocks["append"].insert(appended_->text);  // later uses of this name give no further faults
     cursor_.fail(appended_->position,
                  "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
                      op.earlier + "'",

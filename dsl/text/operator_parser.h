@@ -32,7 +32,7 @@ public:
     {}
     /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
     Operator whole_operator();
-    /// The parts that faults made unreadable.
+    /// The parts of the text that faults made unreadable.
     [[nodiscard]] Unread& unread() { return unread_; }
     [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
     [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
@@ -61,7 +61,8 @@ private:
         }
     }
 
-    /// Skips to the end of a declaration whose names are not needed.
+    /// Skips the rest of a declaration that began at token `start` and has a fault. Records the words in it
+    /// as unread names.
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
@@ -69,12 +70,12 @@ private:
     void skip_statement();
     void stop_if_exhausted() const;
     [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
-    /// Records the names that an unread statement would have declared.
+    /// Records in `names` the names that a statement declares, which began at token `start` and has a fault.
     void note_names(std::size_t start, std::set<std::string>& names) const;
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
     Parameter parameter();
-    /// ["[" number "]"] behind a type
+    /// size ::= ["[" number "]"], behind a type
     std::optional<std::int64_t> array_size();
     /// results ::= ["each"] type | "(" result {"," result} ")"
     /// result ::= ["each"] name ":" type [size]
@@ -84,9 +85,9 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | scan | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Refuses text that follows a part's expression but was probably meant to belong to it.
+    /// Throws a fault if the text behind a part's expression was probably meant to belong to the expression.
     void refuse_what_follows(const Token& keyword) const;
-    /// lift, finish, empty or map
+    /// Reads one of lift, finish, empty and map.
     void one_state_part(Operator& op, const Token& keyword);
     /// state ::= field | "{" field {";" field} [";"] "}"
     void state(Operator& op);
@@ -96,7 +97,7 @@ private:
     void use();
     /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
     void definition();
-    /// Refuses names in a definition that are not among its arguments.
+    /// Throws a fault if a definition uses a name that is not among its arguments.
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
@@ -111,7 +112,7 @@ private:
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
     Block block(const Token& keyword);
     [[nodiscard]] std::string unclosed() const;
-    /// Reads a statement and its end, and moves past it in any case. Returns false if it has a fault.
+    /// Reads a statement and the `;` after it. If the statement has a fault, skips it and returns false.
     bool terminated_statement(Block& block, const std::string& part);
     /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}"
     ///
@@ -120,10 +121,10 @@ private:
     bool loop(Block& block, const std::string& part);
     /// Reads a bound of a loop, or the index of an entry to be set.
     std::int64_t bound();
-    /// Returns the name of a loop's local in this round. Each round has its own.
+    /// Returns the name of a loop's local in this round. Each round has a local of its own.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names of a block's locals, kept so that a long loop need not search all locals in each round.
+    /// Names of a block's locals. They are kept so that a long loop need not search all locals in each round.
     struct LetNames {
         std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;
@@ -147,12 +148,12 @@ private:
     Unread unread_;
     Shorthands shorthands_;
     std::vector<Use> uses_;
-    int loops_ = 0;   ///< open loops
-    int rounds_ = 0;  ///< rounds of all loops
+    int loops_ = 0;   ///< number of loops that are being read
+    int rounds_ = 0;  ///< number of rounds of all loops so far
     std::map<const Block*, LetNames> let_names_;
     std::vector<std::string> seen_;
-    std::vector<std::string> scan_states_;  ///< scan's names for its states
-    std::optional<Token> appended_;         ///< append's name for its state
+    std::vector<std::string> scan_states_;  ///< names that scan gives its two states
+    std::optional<Token> appended_;         ///< name that append gives its state
 };
 
 }  // namespace segfold

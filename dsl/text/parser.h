@@ -15,7 +15,8 @@ namespace segfold {
 /// Throws SpecError that points at the place and reports the first ten faults of the text.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// Reads a text that print() wrote. It may be longer than a user's text, because long names are repeated.
+/// Reads a text that print() wrote. The text may be longer than a user's text, because print() repeats long
+/// names.
 Operator parse_printed(std::string text);
 
 /// A parameter as its text declares it.
@@ -24,14 +25,14 @@ struct DeclaredParameter {
     std::optional<Type> type;  ///< none for `T` and for a missing type
     bool table = false;        ///< true for a scalar as well
     bool scalar = false;
-    bool row = false;  ///< a column or a table of rows
+    bool row = false;  ///< true for a column or a table of rows
 };
 
 /// Reads only the parameters of the operator in `text`. Throws SpecError.
 std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text);
 
 /// The short form of an operator on the command line: one column `x`, one state field `value`, and combine as
-/// an expression of `a` and `b`. The other parts are optional; an empty text omits one.
+/// an expression of `a` and `b`. The other parts are optional: an empty text omits the part.
 struct ShortForm {
     std::string combine = {};   ///< "max(a, b)"
     Type type = Type::f32;      ///< type of the column and the state

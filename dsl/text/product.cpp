@@ -126,8 +126,8 @@ public:
     }
 
 private:
-    /// True if the product can have an append: a factor has one, and the lifts of all factors without one
-    /// read no table. These factors append by lift and combine.
+    /// True if the product can have an `append`. Some factor must have one, and the lift of each factor
+    /// without `append` must read no table, because such a factor appends by lift and combine.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
@@ -137,8 +137,8 @@ private:
                std::ranges::find(whole.parameters, whole.earlier, &Parameter::name) == whole.parameters.end();
     }
 
-    /// Keeps the identities only if every factor has one. Keeps the results of empty segments only if every
-    /// factor has such a result; if one factor defines `empty`, every factor gets one.
+    /// Keeps the identities only if every factor has an identity. Keeps the results of empty segments only if
+    /// every factor has results for them. If one factor defines `empty`, every factor gets an `empty`.
     void settle_identities()
     {
         const bool is_monoid =
@@ -158,7 +158,8 @@ private:
         }
     }
 
-    /// The name that a result gets if no other result has it. A nameless result takes its operator's name.
+    /// The preferred name of a result, used if no other result has it. A nameless result takes its operator's
+    /// name.
     [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
     {
         const auto& label = renamings_[factor].label;
@@ -278,7 +279,7 @@ Operator product(std::vector<Factor> factors) { return Product(std::move(factors
 
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 {
-    Scope scope;  // of lift, which computes the arguments
+    Scope scope;  // names in lift, which computes the arguments
     for (const auto& parameter : head.parameters)
         (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
     for (const auto* place : {"index", "position", "segment"})

@@ -14,9 +14,10 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// The types that T may be. The file's name tells: sum.seg any number, max.float.seg floats,
-/// trace.integer.seg integers, gcd.narrow.seg integers of at most 32 bits, wide_sum.unsigned.seg unsigned
-/// integers. The last two take precedence over a file for all integers.
+/// The types for which T may stand. The name of the operator's file states them: sum.seg is for all numbers,
+/// max.float.seg for floats, trace.integer.seg for integers, gcd.narrow.seg for integers of at most 32 bits,
+/// wide_sum.unsigned.seg for unsigned integers. For their types, files of the last two kinds win over a file
+/// for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
 struct File {
@@ -79,7 +80,7 @@ struct NameAndType {
     std::optional<Type> type;
 };
 
-/// Splits a type from a name: "affine_u32" is affine with u32. "mean_variance" ends with no type.
+/// Splits a type from an operator's name: "affine_u32" is affine for u32. "mean_variance" ends with no type.
 NameAndType split(std::string_view name)
 {
     const auto underscore = name.rfind('_');
@@ -106,7 +107,7 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
-/// The rest of the line behind the operator that begins with `mark`.
+/// Returns the text behind `mark` on the last line that begins with `mark`; empty if there is no such line.
 std::string note_of(std::string_view text, std::string_view mark)
 {
     const auto at = text.rfind("\n" + std::string(mark));
@@ -122,7 +123,7 @@ NameAndType known(std::string_view name)
     const auto parts = split(name);
     if (files().contains(parts.name))
         return parts;
-    // Names without a type come first, so that they win over equally close ones.
+    // Names without a type come first, so that they win over equally close names.
     std::vector<std::string> all;
     for (const auto& entry : files())
         all.push_back(entry.first);

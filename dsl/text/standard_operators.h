@@ -1,5 +1,5 @@
 #pragma once
-// The operators that come with the program, written in the language itself (dsl/standard/*.seg).
+// The operators that come with segfold, written in its language (dsl/standard/*.seg).
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct StandardVersion {
     std::string text;  ///< the operator's text, without source and example
 };
 
-/// A standard operator, before a type is chosen.
+/// A standard operator, for which no type is chosen yet.
 struct StandardOperator {
     std::string name;
     std::string summary;      ///< the first sentence of its description
@@ -24,7 +24,7 @@ struct StandardOperator {
     std::string source = {};  ///< author, year and title of its origin
     std::string example =
         {};  ///< "x = 1 2 3 -> 6": a segment's columns, then results and outputs; may be empty
-    std::vector<StandardVersion> versions = {};  ///< one, or one for each group of types
+    std::vector<StandardVersion> versions = {};  ///< one for all types, or one for each group of types
 };
 
 /// All standard operators, by name.
@@ -33,12 +33,13 @@ std::vector<StandardOperator> standard_operators();
 /// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
 bool is_standard_operator(std::string_view name);
 
-/// The parameters of a standard operator. A parameter of type T has no type if `name` names none.
+/// The parameters of a standard operator. A parameter of type T has a type only if `name` states one, as in
+/// "sum_i32".
 std::vector<DeclaredParameter> standard_parameters(std::string_view name);
 
 /// Returns the standard operator `name` for `type`. A type in the name ("affine_u32") suffices; if both are
-/// given, they must agree. Without either, the type is f32, or i32 if the operator takes no floating-point
-/// type.
+/// given, they must agree. If neither is given, the type is f32, or i32 if the operator takes no
+/// floating-point type.
 ///
 /// Throws InputError for an unknown name, or for a type that the operator does not take.
 Operator standard_operator(std::string_view name, std::optional<Type> type = {});

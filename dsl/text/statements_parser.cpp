@@ -134,7 +134,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
     const auto outer = expressions_.replaced;
     bool good = true;
     Block unused;
-    let_names_.erase(&unused);  // another block at the same address may have left names
+    let_names_.erase(&unused);  // an earlier block at the same address may have left names
     for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
         if (++rounds_ > kMostNodes)
             cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
@@ -215,7 +215,7 @@ void OperatorParser::statement(Block& result, const std::string& part)
             cursor_.fail(position, "'" + cursor_.peek().text + "' is not a word of the language", advice);
     auto target = cursor_.name(let ? "a name after 'let'" : "a field to set");
     const auto written = target;
-    // True for a loop's counter, and for a local of this round.
+    // True for the counter of a loop, and for a local of the current round.
     const bool is_round = expressions_.replaced.contains(target);
     if ((is_round && cursor_.is("[")) || (!let && cursor_.is("=") && !is_field(target) &&
                                           (is_round || is_name_of_block(result, target, part))))
@@ -258,7 +258,8 @@ void OperatorParser::statement(Block& result, const std::string& part)
         result.assignments.push_back({std::move(target), std::move(value), position});
 }
 
-/// True for a field, a result or an array of them. True for any name if the state could not be read.
+/// True for a field, a result, an output or an array of these. True for any name if the state could not be
+/// read.
 bool OperatorParser::is_field(const std::string& target) const
 {
     const auto is_it = [&](const auto& field) {
@@ -278,7 +279,7 @@ bool OperatorParser::is_name_of_block(const Block& block, const std::string& tar
            (part == "scan" && std::ranges::find(scan_states_, target) != scan_states_.end());
 }
 
-/// True at ++, at -- and at operators such as +=.
+/// True if the next tokens are ++, -- or an operator such as +=.
 bool OperatorParser::is_assigning_sign() const
 {
     const auto& sign = cursor_.peek().text;

@@ -19,7 +19,7 @@ inline constexpr std::array<std::string_view, 9> kParts = {"state", "lift", "com
 /// True for a word of kParts. Elsewhere in the text such a word may be a name.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
 
-/// Reads tokens in order. Every complaint is a PlacedError at the token in question.
+/// Reads tokens in order. Every fault is thrown as a PlacedError at its token.
 class TokenCursor {
 public:
     TokenCursor(SourcePointer source, std::vector<Token> tokens)
@@ -33,7 +33,7 @@ public:
     [[nodiscard]] bool is(std::string_view text, std::size_t ahead = 0) const;
     /// Number of tokens read.
     [[nodiscard]] std::size_t place() const { return at_; }
-    /// Goes back to an earlier place.
+    /// Goes back to an earlier place(), to read tokens again.
     void go_back(std::size_t place) { at_ = place; }
     /// True if a part begins here: a word of kParts, or `def NAME (` or `use NAME`. Elsewhere `def` and `use`
     /// may be names.
@@ -52,7 +52,8 @@ public:
     std::string name(const std::string& what);
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const;
-    /// Complains that `what` was expected here. Adds advice for known slips.
+    /// Throws a fault that says `what` was expected here. If the next token is a known slip, the message
+    /// gives advice.
     [[noreturn]] void unexpected(const std::string& what) const;
     /// Describes the next token in messages: "'x'" or "the end of the text".
     [[nodiscard]] std::string found() const;
@@ -63,7 +64,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Quotes a word or number. Of a long word, shows only the beginning.
+/// Quotes a word or number. Shows only the beginning of a long word.
 std::string quoted(const std::string& text);
 
 }  // namespace segfold

@@ -12,10 +12,10 @@ namespace {
 
 bool is_type(std::string_view word) { return find_type(word) || !type_like(word).empty(); }
 
-/// The name in this language of a type from this or another language.
+/// This language's name of the type `word`, which may be a name of this or of another language.
 std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
 
-/// A name for an example: the word at `token`, if it is a word.
+/// A name for an example in a message: the text of `token` if it is a word, else "n".
 std::string example(const Token& token) { return token.kind == TokenKind::word ? token.text : "n"; }
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 namespace segfold {
 
-/// Returns advice for a token that the grammar does not expect; empty if it is no known slip.
+/// Returns advice on token number `at`, which the grammar does not expect; empty if the token is no known
+/// slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 }  // namespace segfold

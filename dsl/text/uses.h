@@ -16,7 +16,7 @@ struct Use {
     Position position = {};
 };
 
-/// Returns the product of the operators in `uses`. Takes the name and the parameters of `head`. Throws
+/// Returns the product of the operators in `uses`, with the name and the parameters of `head`. Throws
 /// PlacedError.
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses);
 

@@ -24,12 +24,12 @@ class Context;
 
 /// Variations of a run that must not change its results.
 struct Circumstances {
-    /// Launches in a row with the same scratch memory. The last one's results are returned.
+    /// Number of launches in a row with the same scratch memory. The results of the last launch are returned.
     int launches = 1;
-    int shifted_elements = 0;  ///< elements between an aligned address and the begin of each column
-    /// Byte that fills scratch memory, except where zeros are needed.
+    int shifted_elements = 0;  ///< distance of each column's begin from an aligned address, in elements
+    /// Byte that fills scratch memory, except where kernels need zeros; without it the memory is not filled.
     std::optional<std::uint8_t> scratch_poison = {};
-    std::uint64_t round = 0;  ///< simt: selects another order of threads and blocks
+    std::uint64_t round = 0;  ///< simt: each value gives another order of threads and blocks
 };
 
 /// Options for making a back end.
@@ -43,47 +43,49 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// "cuda", "cpu", "simt", "reference", "thrust"
+    /// Returns the name in the table of back ends: "cuda", "cpu", "simt", "reference" or "thrust".
     [[nodiscard]] virtual std::string_view name() const = 0;
-    /// The GPU, schedule or threads used, as in "NVIDIA H200, compute capability 9.0".
+    /// Describes the GPU, schedule or threads that runs use: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
-    /// True if it runs emitted text. Other back ends have no stages and take no plan.
+    /// True if this back end runs the text that a stage emits. Other back ends have no stages and take no
+    /// plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
-    /// The dialect of the stages that it runs: CUDA's, or the native dialect of Catalogue::native().
+    /// The dialect of this back end's stages: CUDA's, or the native dialect of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
-    /// True if no compiler exists here, so that it interprets the operator instead of running a stage's text.
+    /// True if this machine has no compiler. The back end then interprets operators and compiles no text.
     [[nodiscard]] virtual bool interprets() const { return false; }
-    /// A remark for users on how it runs here: a sentence without its final dot, or empty.
+    /// A remark for users on how the back end runs on this machine: a sentence without its final dot, or
+    /// empty.
     [[nodiscard]] virtual std::string note() const { return {}; }
-    /// Whether Circumstances::round changes the order of threads.
+    /// True if Circumstances::round changes the order of threads.
     [[nodiscard]] virtual bool has_schedules() const { return false; }
-    /// The properties of the target that emitted texts may rely on.
+    /// The properties of the target on which emitted texts may rely.
     [[nodiscard]] virtual Target target() const { return {}; }
-    /// The GPU, if it uses one.
+    /// The GPU of this back end; nothing if it uses no GPU.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
-    /// The device under which tuning records are stored; nothing if the back end is not timed.
+    /// The device under which tuning records are stored; nothing if the back end cannot be timed.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
 
-    /// The GPU's context, if it uses one; waits until the context exists.
+    /// The GPU's context; null without a GPU. Waits until the context exists.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
-    /// The programs that it has compiled for a GPU; null if it uses none.
+    /// The programs compiled for the GPU; null without a GPU.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload. `plan` is required if runs_stages(). `times`, if not null, receives the times of the
-    /// run's parts.
+    /// Runs a workload. `plan` must not be null if runs_stages() is true. `times`, if not null, receives the
+    /// times of the run's parts.
     ///
-    /// Throws InputError if check_workload() refuses the workload or an element reads outside of a checked
-    /// table; DeviceError if the device or a compiler fails; simt::SimtError if simt finds a fault in a
-    /// kernel.
+    /// Throws InputError if check_workload() refuses the workload or an element reads past the end of a
+    /// checked table; DeviceError if the device or a compiler fails; simt::SimtError if simt finds a fault in
+    /// a kernel.
     [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
-    /// Returns the object that measures its plans for bench, tune and regress. Such a back end has an
-    /// identity(). Throws DeviceError with the reason if it cannot be timed.
+    /// Returns an object that times plans of this back end, for bench, tune and regress. A back end that can
+    /// be timed has an identity(). Throws DeviceError with the reason if this back end cannot be timed.
     [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:
-    /// `times` is never null. The caller fills in `seconds`.
+    /// Does the work of run(), except that run() itself sets RunTimes::seconds.
     [[nodiscard]] virtual Results run_workload(const Workload& workload, const PlanText* plan,
                                                const Circumstances& circumstances, RunTimes& times) = 0;
 };
@@ -91,10 +93,10 @@ private:
 /// An entry in the table of back ends.
 struct BackendEntry {
     std::string name;
-    std::string summary;               ///< one line on what it runs and where
+    std::string summary;               ///< one line: what runs, and where
     bool takes_device = false;         ///< accepts BackendOptions::device
     bool takes_schedule_seed = false;  ///< accepts BackendOptions::schedule_seed
-    /// Throws DeviceError if the back end cannot run on this machine.
+    /// Makes the back end. Throws DeviceError if the back end cannot run on this machine.
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
@@ -107,9 +109,9 @@ struct BackendEntry {
 /// To build a back end into the program, make a folder and add a line in backends.cpp.
 void add_backend(BackendEntry entry);
 
-/// Returns the back end that "auto" stands for. The first rule that fits counts: simt if a schedule seed is
-/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage` says that a CUDA stage is
-/// requested; else cpu.
+/// Returns the back end for the name "auto". The first rule that fits counts: simt if a schedule seed is
+/// given; cuda if a device is chosen or a GPU is present; simt if `runs_cuda_stage` is true, because a CUDA
+/// stage is requested; else cpu.
 [[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
                                                  bool runs_cuda_stage = false);
 

@@ -8,7 +8,8 @@
 namespace segfold {
 namespace {
 
-/// Returns the number of pointers in the kernel's struct Segments (or Given).
+/// Returns the number of pointers in the kernels' struct Segments, or in struct Given if kernels make
+/// Segments from flags or keys.
 std::size_t num_segment_pointers(SegmentForm form)
 {
     switch (form) {
@@ -36,8 +37,8 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         if (std::ranges::find(checked, parameter.name) == checked.end())
             continue;
         input.length_at = append(std::int64_t{0});
-        append(std::uint64_t{0});  // address of the word that notes reads outside
-        append(std::uint64_t{0});  // the thread's own flag, and padding
+        append(std::uint64_t{0});  // address of the word that records reads past the table's end
+        append(std::uint64_t{0});  // each thread's own flag, and padding
     }
     begin("segments");
     for (std::size_t i = 0; i < num_segment_pointers(emitted.form); ++i)
@@ -51,8 +52,8 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         end_struct_with_pointers();
     begin("results");
     const auto results_at = slots_.back().begin;
-    // Results that nobody keeps are scratch memory. The emitted operator may have more of them than `op`: it
-    // may run without its identity.
+    // If the operator keeps no results, scratch memory takes the place of the result arrays. The emitted
+    // operator may have more result fields than `op`, because it may run without its identity.
     if (!op.keeps_results)
         for (const auto& scratch : emitted.scratch)
             if (scratch.result >= 0)

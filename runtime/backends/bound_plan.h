@@ -1,6 +1,5 @@
 #pragma once
-// The launches of a plan with the bytes of every argument. Arrays are bound to parameters here and nowhere
-// else.
+// The launches of a plan with the bytes of every argument. Only this code binds arrays to kernel parameters.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,7 @@
 
 namespace segfold {
 
-/// Places of the arguments of a text's kernels. Serves workloads of all sizes.
+/// Positions of the kernel arguments of an emitted text, for workloads of all sizes.
 class BoundLayout {
 public:
     BoundLayout(const Operator& op, const Emitted& emitted);
@@ -25,21 +24,21 @@ private:
 
     static constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
-    /// An argument of kernels. Places are offsets in the bytes of all arguments.
+    /// One kernel argument. Every place is a byte offset in the bytes of all arguments.
     struct Slot {
-        std::string name;  ///< of the parameter
+        std::string name;  ///< name of the kernel parameter
         std::size_t begin = 0;
         std::size_t size = 0;
         std::vector<std::size_t> pointers = {};  ///< places of the addresses
     };
-    /// A parameter of the operator in Inputs.
+    /// The place of one of the operator's parameters in the kernels' struct Inputs.
     struct Input {
-        std::size_t length_at = kNowhere;  ///< the place of the length of a checked table
+        std::size_t length_at = kNowhere;  ///< place of a checked table's length
         bool is_row = false;
     };
     enum Fixed : std::uint8_t { inputs, segments, results };
 
-    /// Begins a slot behind all earlier slots.
+    /// Begins a slot after all earlier slots.
     void begin(std::string name);
     /// Adds a value to the last slot and returns its place.
     template <class T>
@@ -49,23 +48,24 @@ private:
     void end_struct_with_pointers();
     [[nodiscard]] const Slot& slot(std::string_view name) const;
 
-    std::vector<Slot> slots_;       ///< the slots of Fixed come first
-    std::vector<std::byte> bytes_;  ///< without sizes and addresses
+    std::vector<Slot> slots_;       ///< the first slots are those of the enum Fixed, in its order
+    std::vector<std::byte> bytes_;  ///< the bytes of all arguments, with 0 for every size and address
     std::vector<Input> inputs_;
     std::vector<std::size_t> scratch_at_;  ///< the place of the address of each scratch buffer
     int index_bits_;
-    /// Places of the sizes that kernels get.
+    /// Places of the sizes that kernels take; kNowhere for a size that no kernel takes.
     std::size_t uniform_length_at_ = kNowhere, num_items_at_ = kNowhere, num_segments_at_ = kNowhere,
                 num_features_at_ = kNowhere;
 };
 
 /// The launches of a plan for workloads of one size. Arrays are bound to it by address.
 ///
-/// The constructor lays out everything; binding again only writes addresses and allocates nothing. Addresses
+/// The constructor lays out all arguments. Binding only writes addresses and allocates nothing. Addresses
 /// must be valid on the device that runs the kernels.
 class BoundPlan {
 public:
-    /// Throws InternalError if a size is impossible.
+    /// Throws SpecError if a size is impossible, InternalError if `sizes` and `emitted` have indices of
+    /// different widths.
     BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
         : BoundPlan(std::make_shared<const BoundLayout>(op, emitted), emitted, sizes, num_multiprocessors)
     {}
@@ -75,16 +75,17 @@ public:
     BoundPlan(BoundPlan&&) noexcept = default;
     BoundPlan& operator=(BoundPlan&&) noexcept = default;
 
-    /// Scratch memory that must be bound, in this order.
+    /// The scratch buffers. bind_scratch() takes an index into this list.
     [[nodiscard]] const std::vector<ScratchBuffer>& scratch() const { return plan_.scratch; }
     [[nodiscard]] const std::vector<KernelLaunch>& launches() const { return plan_.launches; }
 
-    /// Binds the array of a parameter. `length` is in numbers; kernels get it if they check a table.
+    /// Binds the array of a parameter. `length` is the array's number of values; only kernels that check a
+    /// table read it.
     void bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length);
-    /// Binds one `unsigned` per parameter. For a checked table it must be 0 before a launch, and is 1 after a
-    /// launch that read outside of the table.
+    /// Binds an array with one `unsigned` for each parameter. The word of a checked table must be 0 before a
+    /// launch. A launch that reads past the table's end sets this word to 1.
     void bind_outside(std::uint64_t address);
-    /// Fills the kernels' struct Segments. `addresses` follow the order of segment_arrays(), then of
+    /// Fills the kernels' struct Segments with the addresses of segment_arrays(), then those of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)
     {
@@ -97,7 +98,8 @@ public:
     }
     void bind_scratch(std::size_t place, std::uint64_t address) { put(layout_->scratch_at_[place], address); }
 
-    /// Returns a launch's arguments as cuLaunchKernel takes them. Later binding changes them in place.
+    /// Returns the addresses of a launch's arguments, for cuLaunchKernel. Later binding changes the arguments
+    /// in place.
     [[nodiscard]] void** arguments(std::size_t launch)
     {
         return arguments_.data() + first_arguments_[launch];
@@ -115,16 +117,16 @@ private:
     {
         std::memcpy(bytes_.data() + place, &value, sizeof value);
     }
-    /// Writes a size that kernels get.
+    /// Writes the size `value` at `place`. Does nothing if `place` is kNowhere.
     void put_index(std::size_t place, std::int64_t value);
 
     std::shared_ptr<const BoundLayout> layout_;
     LaunchPlan plan_;
     std::int64_t num_features_;
     std::vector<std::byte> bytes_;
-    std::vector<void*> arguments_;  ///< of all launches
+    std::vector<void*> arguments_;  ///< arguments of all launches
     std::vector<std::size_t> sizes_;
-    std::vector<std::size_t> first_arguments_;  ///< of each launch
+    std::vector<std::size_t> first_arguments_;  ///< index of each launch's first argument
 };
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Identifies a kind of device. Tuning records are stored under it.
+// Identifies a kind of device. Tuning records are stored by kind of device.
 #include <cstdint>
 #include <string>
 
@@ -9,9 +9,9 @@ namespace cuda {
 struct DeviceInfo;
 }
 
-/// Properties that identify a kind of GPU or host. Two boards of one model are equal.
+/// Properties that identify a kind of GPU or host. Two boards of the same model have equal identities.
 struct DeviceIdentity {
-    std::string name;            ///< a slice (MIG) has its own name, and the sizes below are the slice's
+    std::string name;            ///< a MIG slice has its own name; the sizes below are then the slice's
     int compute_capability = 0;  ///< 90; 0 for a host
     int multiprocessors = 0;     ///< for a host: the number of its hardware threads
     std::int64_t l2_bytes = 0;   ///< for a host: the size of its last-level cache
@@ -23,7 +23,7 @@ struct DeviceIdentity {
 };
 
 DeviceIdentity identity_of(const cuda::DeviceInfo& info);
-/// Returns the identity of the processor that this process runs on.
+/// Returns the identity of the processor of this host.
 DeviceIdentity host_identity();
 /// Returns text such as "NVIDIA H200 (9.0, 132 multiprocessors)" or "AMD EPYC 9654 (96 threads)".
 std::string print(const DeviceIdentity& device);

@@ -23,16 +23,16 @@ namespace segfold {
 namespace {
 
 constexpr int kHostCeilingRepeats = 9;
-// The ceiling is measured on this many bytes, or on four times the cache if that is more.
+// The read ceiling is measured on this many bytes, or on four times the last-level cache if that is more.
 constexpr std::int64_t kMostRead = std::int64_t{1} << 28;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kFewestRead = 4096;  // words per thread
+constexpr std::int64_t kFewestRead = 4096;  // a thread reads at least this many words
 
-/// Memory that is only read. The words are added up, so the compiler cannot drop the reads.
+/// Memory for measuring the read rate. The words are added up, so the compiler cannot drop the reads.
 class ReadBuffer {
 public:
-    /// Makes the buffer at least `bytes` long. Each thread first touches the part that it will read, so on
-    /// machines with several memories the part lies near it.
+    /// Makes the buffer at least `bytes` long. Each thread is the first to touch the part that it reads, so
+    /// on a NUMA machine this part lies in memory near the thread.
     void provide(std::int64_t bytes)
     {
         const auto words = (bytes + 7) / 8;
@@ -49,7 +49,7 @@ public:
     {
         const auto words = std::min(size_, (bytes + 7) / 8);
         parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
-            constexpr std::int64_t kSums = 32;  // enough vectors that only memory limits the speed
+            constexpr std::int64_t kSums = 32;  // enough independent sums that only memory limits the speed
             std::array<std::uint64_t, kSums> sums = {};
             std::int64_t i = begin;
             for (; i + kSums <= end; i += kSums)
@@ -70,7 +70,7 @@ private:
     std::atomic<std::uint64_t> sink_ = 0;
 };
 
-/// Arrays borrowed from somebody, or copies of them.
+/// Arrays in host memory: the caller's own, or copies.
 struct HostArrays : LoadedArrays {
     std::vector<Array> arrays;
 
@@ -90,8 +90,8 @@ bool is_same_value(const Array& one, std::int64_t i, const Array& other, std::in
                        other.data() + static_cast<std::size_t>(k) * width, width) == 0;
 }
 
-/// Compares as the GPU's kernels do: within the tolerance, relative to the largest of both values and 1. NaN
-/// equals NaN.
+/// True if the values differ by at most `tolerance` times the largest of both values and 1. NaN equals NaN.
+/// The GPU's kernels compare in the same way.
 bool is_near(double actual, double expected, double tolerance)
 {
     if (std::isnan(actual) || std::isnan(expected))
@@ -245,7 +245,7 @@ public:
                 try {
                     (void)plans_.compile(plans[static_cast<std::size_t>(i)]);
                 } catch (const Error&) {
-                    // prepare() reports it
+                    // prepare() reports the error.
                 }
         });
     }

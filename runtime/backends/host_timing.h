@@ -1,5 +1,5 @@
 #pragma once
-// Times plans that work in host memory, by the host's clock.
+// Times plans on the host, by the host's clock.
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace segfold {
 
-/// The functions of a host back end that timing its plans needs.
+/// The functions that a host back end provides for timing its plans.
 struct HostPlans {
     /// The compiler, as in "g++ 12.2.0"; "none" if nothing is compiled.
     std::string compiler = "none";
-    /// Compiles a plan unless it is compiled already, and returns the seconds that it took. Empty if nothing
-    /// is compiled. Several threads may call it.
+    /// Compiles a plan on its first call and returns the seconds that the compilation took. Several threads
+    /// may call it. The function is empty if nothing is compiled.
     std::function<double(const PlanText& plan)> compile = {};
-    /// Binds a plan to the arrays of a workload and to its results. Results hold one array per field, with
-    /// room for every segment. All arguments must outlive the returned launch. The launch folds and returns
-    /// when it is done.
+    /// Binds a plan to the arrays of a workload and to result arrays, and returns the launch. There is one
+    /// result array per field, with room for every segment. All arguments must outlive the launch. The launch
+    /// returns when the fold is done.
     std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
 };
 
-/// Makes the timing of a host's plans. Each launch is timed by itself, as it is over when it returns. The
-/// read ceiling is the rate at which all threads read together; the cache is the processor's last-level
-/// cache.
+/// Makes the timing of a host's plans. A launch is over when it returns, so each launch is timed alone. The
+/// read ceiling is the rate at which all threads together read memory. The cache is the processor's
+/// last-level cache.
 [[nodiscard]] std::unique_ptr<Timing> make_host_timing(HostPlans plans);
 
 /// A workload placed by a host's timing: its arrays, and the results that plans write.
@@ -31,7 +31,7 @@ struct HostWorkload {
     const Workload& workload;
     Results& results;
 };
-/// Throws InternalError if another timing has placed the workload.
+/// Returns the arrays and results. Throws InternalError if another back end's timing has placed the workload.
 [[nodiscard]] HostWorkload host_workload_of(PlacedWorkload& placed);
 
 /// Returns the bytes of the processor's last-level cache: $SEGFOLD_LAST_CACHE_BYTES, else the system's value,

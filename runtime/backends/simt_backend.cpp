@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
 
-/// Makes a buffer with a copy of the array, which begins after `skipped_bytes` bytes.
+/// Makes a buffer that holds a copy of the array from byte `skipped_bytes` on.
 Buffer upload_array(const std::string& name, const Array& array, std::size_t skipped_bytes = 0)
 {
     Buffer buffer(name, skipped_bytes + array.bytes());
@@ -23,7 +23,7 @@ Buffer upload_array(const std::string& name, const Array& array, std::size_t ski
     return buffer;
 }
 
-/// Buffers of one kind and their addresses, in the same order.
+/// Buffers, and the address of the array in each buffer.
 struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -41,15 +41,15 @@ struct Buffers {
     }
 };
 
-/// Restores a buffer's initial contents, which begin after `skipped_bytes` bytes.
+/// Copies the array again into a buffer that upload_array() has made.
 void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
 {
     if (array.bytes() != 0)
         std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
 }
 
-/// Returns the name that messages use for the buffer of a parameter or a result: its own, or "the input
-/// 'scale'" if both a parameter and a result have it.
+/// Returns the name of a parameter or result for messages: "the input 'scale'" if both a parameter and a
+/// result are called scale, else the name alone.
 std::string buffer_name(const Operator& op, const std::string& name, std::string_view kind)
 {
     const auto returned = returned_fields(op);
@@ -83,8 +83,8 @@ Program compile(const Emitted& emitted, CompileOptions options)
     return Program::compile(emitted.source, kernels, options);
 }
 
-/// Throws if memory has no room for a workload's buffers. If accesses are checked, each word of four bytes
-/// also needs a cell of 32 bytes.
+/// Throws InputError if a workload's buffers do not fit memory. If accesses are checked, each word of four
+/// bytes also needs 32 bytes of bookkeeping.
 void require_room(const Workload& workload, const Emitted& emitted,
                   std::span<const ScratchBuffer> all_scratch, bool is_checked)
 {
@@ -110,7 +110,7 @@ void require_room(const Workload& workload, const Emitted& emitted,
                    "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
 }
 
-/// Returns "segment 3 (elements 40 to 47)" or "segment 4 (empty)"; only the number if the data lack the
+/// Returns "segment 3 (elements 40 to 47)" or "segment 4 (empty)"; "segment 5" if the data have no such
 /// segment.
 std::string segment_text(const Segments& segments, std::int64_t segment)
 {
@@ -123,7 +123,8 @@ std::string segment_text(const Segments& segments, std::int64_t segment)
                        : " (elements " + std::to_string(begin) + " to " + std::to_string(end - 1) + ")");
 }
 
-/// Throws SimtError if no thread has stored a segment's result, or the output of an element in a segment.
+/// Throws SimtError if no thread has stored the result of a segment, or the output of an element that lies in
+/// a segment.
 void require_stored(const Workload& workload, const Emitted& emitted, std::span<const Buffer> outputs,
                     const Results& results)
 {
@@ -133,7 +134,7 @@ void require_stored(const Workload& workload, const Emitted& emitted, std::span<
         const auto width =
             bytes * static_cast<std::size_t>(has_rows(workload.op) ? workload.num_features : 1);
         const bool is_output = i + num_outputs >= results.size();
-        // Ranges may leave elements out, and nobody stores outputs for those.
+        // Elements outside of all ranges have no output.
         if (is_output && emitted.form == SegmentForm::ranges)
             continue;
         const auto count = results[i].array.bytes() / std::max<std::size_t>(width, 1);

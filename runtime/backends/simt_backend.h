@@ -13,11 +13,11 @@ namespace segfold::simt {
 /// Runs `emitted` on a workload and returns the results of the last launch. Grids are sized for
 /// `num_multiprocessors` multiprocessors.
 ///
-/// The plan stays loaded for `num_launches` launches. Columns, tables and offsets begin `shifted_elements` of
-/// their elements after an address that is a multiple of 256, as parts of larger arrays do. `scratch_poison`
-/// fills scratch memory once, except where zeros are needed. `earlier`, if not null, gives the segments of
-/// all launches but the last; they have the workload's form and arrays as long as its own. `times`, if not
-/// null, receives the times of compiling and launching.
+/// The plan stays loaded for `num_launches` launches. Columns, tables and offsets begin `shifted_elements`
+/// elements after a 256-byte boundary, like parts of larger arrays. The byte `scratch_poison` fills scratch
+/// memory once, except where kernels need zeros. All launches but the last take their segments from `earlier`
+/// if it is not null; its arrays must have the same form and lengths as the workload's. `times`, if not null,
+/// receives the times of compiling and launching.
 ///
 /// Throws SimtError for a fault of a kernel, InputError for a read outside of a checked table, DeviceError if
 /// the text does not compile.

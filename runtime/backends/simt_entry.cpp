@@ -31,7 +31,8 @@ private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
                          RunTimes& times) override
     {
-        // When a run looks for faults, few blocks make each of them take several tiles.
+        // A run that looks for faults has few blocks, so that each block takes several tiles and faults
+        // between tiles show.
         constexpr int kMultiprocessors = 4, kFewMultiprocessors = 2;
         const bool varies = circumstances.scratch_poison.has_value();
         return simt::run(workload, plan->emitted, options_of(circumstances.round), {},

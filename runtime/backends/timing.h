@@ -1,6 +1,5 @@
 #pragma once
-// The interface of measuring: plans that stay loaded and are launched again and again, and a back end's
-// clock.
+// The interface for measurements: plans that stay loaded for many launches, and a back end's clock.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,10 +18,10 @@ struct PlanText {
     std::string stage;
 };
 
-/// Starts work on a back end. Timing can tell when the work has ended.
+/// Starts work on a back end. Timing can tell when this work has ended.
 using TimedLaunch = std::function<void()>;
 
-/// Default number of launches before the timed ones.
+/// Default number of untimed launches before the timed launches.
 inline constexpr int kWarmups = 3;
 inline constexpr double kMillisecondsPerSecond = 1e3;
 
@@ -36,10 +35,10 @@ struct KernelUse {
     int local_bytes = 0;  ///< stack of a thread: spills and indexed arrays
     std::int64_t shared_bytes = 0;
     int resident_blocks = 0;  ///< blocks resident on one multiprocessor at a time
-    double occupancy = 0;     ///< resident threads of a multiprocessor / most possible
+    double occupancy = 0;     ///< resident threads of a multiprocessor, as a share of the maximum
 };
 
-/// The highest rate measured for a kernel that only reads.
+/// The highest rate at which a kernel read memory.
 struct ReadCeiling {
     double bytes_per_second = 0;
     std::string text;  ///< "4224 blocks of 256, 4 loads in flight, 1024 MiB"
@@ -51,19 +50,18 @@ struct TimingFacts {
     std::string compiler;  ///< "NVRTC 13.0"
 };
 
-/// The places of the result arrays that a plan or peer fills. Peers that fold by key skip segments without
-/// elements.
+/// The entries of the result arrays that a plan or peer fills. Peers that fold by key skip empty segments.
 struct Filled {
-    bool is_by_key = false;     ///< fills only segments that have elements
-    bool is_compacted = false;  ///< the i-th filled segment is at place i
-    std::int64_t num_runs = 0;  ///< if by key: number of segments with elements
-    /// If by key: address of i32 [num_runs], the segment of each run, in memory that the back end's kernels
-    /// read. 0: every segment has elements.
+    bool is_by_key = false;     ///< true if only nonempty segments are filled
+    bool is_compacted = false;  ///< true if the i-th filled segment is at place i
+    std::int64_t num_runs = 0;  ///< if by key: the number of nonempty segments
+    /// If by key: the address of an array i32 [num_runs] with the segment of each filled entry, which the
+    /// back end's kernels can read. 0 if no segment is empty.
     std::uint64_t places = 0;
     std::function<std::vector<std::int32_t>()> places_on_host = {};  ///< copies `places` to the host
 };
 
-/// Differences between the values of a result field and the kept values.
+/// Counts how the values of a result field differ from the kept values.
 struct Difference {
     unsigned long long bits = 0;       ///< number of values that differ in some bit
     unsigned long long beyond = 0;     ///< number of values that differ by more than the tolerance
@@ -86,19 +84,18 @@ class PlacedWorkload {
 public:
     virtual ~PlacedWorkload() = default;
     [[nodiscard]] virtual const Workload& workload() const = 0;
-    /// Fills the results with a byte, so values that a plan does not write are noticed. With different bytes,
-    /// comparing two plans shows what both omit. Bools become false.
+    /// Fills the results with a byte, so that a comparison finds results that a plan has not written: two
+    /// plans that run after different bytes then differ there. Bools become false.
     virtual void poison_results(std::uint8_t poison) = 0;
     /// Returns the results in host memory. Throws InputError if a plan has read outside of a checked table
     /// since the workload was placed.
     [[nodiscard]] virtual Results results() const = 0;
-    /// Keeps a copy of the results beside them, in the same memory.
+    /// Keeps a copy of the results in the same memory, for difference().
     virtual void keep_results() = 0;
     /// Returns the kept results in host memory.
     [[nodiscard]] virtual Results kept_results() const = 0;
-    /// Compares a result field with the kept values, without copying to the host. Floating-point values count
-    /// as near if they differ by at most `tolerance` times the largest of both and 1; such differences count
-    /// only in `bits`.
+    /// Compares a result field with the kept values, without copying to the host. A floating-point difference
+    /// of at most `tolerance` times the largest of both values and 1 counts only in Difference::bits.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,
                                                 const Filled& filled) = 0;
 };
@@ -107,69 +104,73 @@ public:
 class TimedPlan {
 public:
     virtual ~TimedPlan() = default;
-    /// Starts the plan once. Throws DeviceError.
+    /// Starts the plan once. Throws DeviceError if a kernel cannot be launched.
     virtual void launch() = 0;
     [[nodiscard]] virtual double compile_seconds() const = 0;
-    /// One entry per launch, in their order; empty if no compiler reports registers.
+    /// Returns one entry per kernel, in launch order; empty if no compiler reports registers.
     [[nodiscard]] virtual std::vector<KernelUse> kernels() const { return {}; }
 };
 
-/// Measures plans of one back end: holds its memory, compiler and clock. For use by one thread at a time.
+/// Measures plans of one back end, with the back end's memory, compiler and clock. Only one thread at a time
+/// may use it.
 ///
-/// Objects that it makes must not outlive it. Times are in milliseconds.
+/// This object must outlive the objects that it makes. Times are in milliseconds.
 class Timing {
 public:
     virtual ~Timing() = default;
 
     [[nodiscard]] virtual TimingFacts facts() const = 0;
-    /// Total size of the memory that workloads are placed in.
+    /// Total size of the memory for workloads.
     [[nodiscard]] virtual std::int64_t memory_bytes() const = 0;
     [[nodiscard]] virtual std::int64_t free_bytes() const = 0;
 
-    /// Moves arrays to memory that plans read. A host keeps the arrays as they are, so memory that they
-    /// borrow must outlive the result.
+    /// Moves arrays to memory that plans read. On a host the arrays stay in place, so borrowed memory must
+    /// outlive the result.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
     /// Copies the arrays to separate memory.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
     /// Places a workload, which must outlive the result. Columns may be longer than the workload.
-    /// `workload.arrays` are used only to find the element that read outside of a checked table. The caller
-    /// must deal with empty segments. Throws DeviceError if memory does not suffice.
+    /// `workload.arrays` serve only to find an element that reads past the end of a checked table. The caller
+    /// must refuse empty segments if the operator has no result for them. Throws DeviceError if memory does
+    /// not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 
-    /// Returns the seconds that compiling takes or took. Throws DeviceError with the compiler's message.
+    /// Compiles a plan if it is not compiled yet. Returns the seconds that its compilation took. Throws
+    /// DeviceError with the compiler's message.
     virtual double compile(const PlanText& plan) = 0;
-    /// Compiles several plans in parallel. If one does not compile, prepare() reports it later.
+    /// Compiles several plans in parallel. If a plan does not compile, prepare() reports the error later.
     virtual void compile_each(std::span<const PlanText> plans) = 0;
-    /// Announces texts that will probably be compiled soon, so they can be compiled in the background.
-    /// Replaces the texts announced before.
+    /// Announces texts that will probably be needed soon, so that they can be compiled in the background.
+    /// Replaces texts announced before.
     virtual void expect(std::span<const PlanText> plans) { (void)plans; }
     /// Loads and binds a plan. Throws DeviceError if it does not compile or cannot be loaded.
     [[nodiscard]] virtual std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed,
                                                              const PlanText& plan) = 0;
 
-    /// Returns the rate of reading memory larger than all caches: the best of several kernels.
+    /// Measures the rate of reading more memory than all caches hold. Returns the rate of the fastest of
+    /// several kernels.
     [[nodiscard]] virtual ReadCeiling read_ceiling() = 0;
-    /// True if a good part of this many bytes would stay in a cache from one run to the next.
+    /// True if a large part of `bytes` bytes would stay in a cache from one run to the next.
     [[nodiscard]] virtual bool fits_cache(std::int64_t bytes) const = 0;
-    /// Starts a kernel that reads this many bytes of memory that nothing else uses.
+    /// Starts a kernel that reads `bytes` bytes of memory that no plan uses.
     virtual void read(std::size_t bytes) = 0;
 
-    /// Times `repeats` launches in a row, after `warmups` untimed launches. `flush` fills the cache with
-    /// other, clean lines before each launch, outside of the time.
+    /// Times `repeats` launches in a row, after `warmups` untimed launches. If `flush` is true, untimed work
+    /// before each launch replaces the contents of the cache by other, clean lines.
     [[nodiscard]] virtual std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
                                                    bool flush) = 0;
-    /// Times the launches in turn (A B A B), `samples` rounds after `dropped` uncounted rounds.
+    /// Times launches in turns (A B A B): `samples` rounds after `dropped` untimed rounds.
     [[nodiscard]] virtual std::vector<std::vector<double>> time_by_turns(
         std::span<const TimedLaunch> launches, int dropped, int samples) = 0;
     /// Times one launch without warm-up.
     [[nodiscard]] double once(const TimedLaunch& launch) { return time(launch, 0, 1, false).front(); }
-    /// Times `repeats` launches by the host's clock: from before the launch until the host has waited for its
-    /// end. Nothing else is queued before a launch.
+    /// Times `repeats` launches by the host's clock: from the call of the launch until the host has waited
+    /// for its end. Each launch finds an idle device.
     [[nodiscard]] std::vector<double> wall_milliseconds(const TimedLaunch& launch, int warmups, int repeats,
                                                         bool flush);
-    /// Returns the microseconds for which one launch keeps the host busy: `launches` launches in a row,
-    /// median of five rounds.
+    /// Returns the microseconds of the host's time that one launch takes: the median of five rounds, each of
+    /// `launches` launches in a row.
     [[nodiscard]] double host_microseconds(const TimedLaunch& launch, int launches);
 
     /// Waits for the launched work. Throws DeviceError naming the work that failed.

@@ -134,8 +134,8 @@ std::string print(const DeviceTimes& times)
         list_text(times.cases, [](const TimeCase& one) { return baseline_json(one).dump(); }));
 }
 
-/// Adds the cases of `then` for which `stay` is true to `now`, if `can_stay`. Returns how many of them are
-/// lost.
+/// If `can_stay` is true, adds the cases of `then` that `stay` selects to `now` and returns 0. Otherwise
+/// these cases are lost, and their number is returned.
 template <class Case>
 std::size_t keep(const std::vector<Case>& then, const std::function<bool(const Case&)>& stay, bool can_stay,
                  std::vector<Case>& now)

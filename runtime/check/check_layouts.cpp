@@ -11,7 +11,7 @@ namespace segfold::regress {
 namespace {
 
 constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
-/// Features of generated rows that fill neither vectors nor the lanes of a group.
+/// Length of generated rows. It fills neither whole vectors nor the lanes of a group.
 constexpr std::int64_t kOddFeatures = 7;
 
 /// Returns the segments changed as CheckLayout::has_runs and `has_ones` say. Adds empty segments only if
@@ -73,7 +73,7 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
                        .recast = SegmentForm::ranges,
                        .has_runs = true,
                        .is_disturbed = true});
-    // Neither form can express an empty segment.
+    // Flags and keys cannot express empty segments, so their layout has none.
     const auto found = parse_layout("bimodal:short=3,long=700");
     layouts.push_back({.name = "flags", .layout = found, .recast = SegmentForm::flags});
     layouts.push_back({.name = "keys", .layout = found, .recast = SegmentForm::keys, .is_disturbed = true});
@@ -83,7 +83,7 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
                        .has_runs = true,
                        .has_ones = true,
                        .is_disturbed = true});
-    // Fewer elements than any tile has.
+    // The layouts that follow have fewer elements than any tile.
     const auto few = parse_layout(op.takes_empty_segments() ? "lengths=[3,0,1]" : "lengths=[3,1]");
     layouts.push_back({.name = "few", .layout = few, .is_few = true});
     layouts.push_back({.name = "few_keys",

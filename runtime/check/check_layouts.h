@@ -1,5 +1,5 @@
 #pragma once
-// The layouts of a check, and a workload made of one.
+// The layouts of a check, and the workloads made of them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,29 +9,30 @@
 
 namespace segfold::regress {
 
-/// Length of the segments of one length, if it divides the number of elements. It is odd, so segments begin
+/// Segment length of the uniform layout, if it divides the number of elements. It is odd, so segments begin
 /// anywhere in tiles and vectors.
 inline constexpr std::int64_t kOddLength = 31;
 
-/// A layout to check, with its column's name.
+/// A layout to check. `name` is the title of its column in the printed table.
 struct CheckLayout {
     std::string name;
     Layout layout;
-    /// The form in which segments are given, if it is not the layout's.
+    /// The form in which segments are given, if it differs from the layout's own.
     ///
-    /// flags, keys: this form. ranges: from the last segment to the first, each one element too long.
-    /// offsets: unchanged.
+    /// `ranges` lists the segments from the last to the first, each one element too long. Other forms keep
+    /// the segments as they are.
     std::optional<SegmentForm> recast = {};
-    /// With `recast`: the middle half of the segments becomes one segment, and runs of empty segments stand
-    /// before it, behind it and at both ends. Rows that are generated for it have an odd length.
+    /// If true, the middle half of the segments of a recast layout becomes one segment. Runs of empty
+    /// segments stand before it, after it and at both ends. Generated rows then have an odd length.
     bool has_runs = false;
-    /// With has_runs: in the eighth behind the middle half, each element becomes a segment.
+    /// If true beside `has_runs`, each element in the eighth after the middle half becomes a segment of its
+    /// own.
     bool has_ones = false;
-    /// Arrays begin one element behind an aligned address, and scratch memory first holds garbage.
+    /// If true, arrays begin one element after an aligned address, and scratch memory first holds garbage.
     bool is_disturbed = false;
-    bool is_few = false;  ///< few elements, whatever number is requested
+    bool is_few = false;  ///< true: the layout has few elements, whatever number is requested
 
-    /// True if the name is one that the command line takes for the same data.
+    /// True if the option --layout accepts `name` for the same data.
     [[nodiscard]] bool is_named() const { return !recast && !is_few; }
 };
 

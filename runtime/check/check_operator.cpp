@@ -23,12 +23,12 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostVectorItems = 16;
 
-/// The configuration with which a stage runs. `careful`: the next to the smallest, with a text for the oldest
-/// devices that checks every read of a table.
+/// The plan with which a stage runs. `next` is next_configuration(). `careful` is next_configuration() with a
+/// text for the oldest devices that checks every read of a table.
 enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
-/// Returns the number of elements on which a stage runs. If neither layout nor data give one, each stage has
-/// its own; else it is the request's for all stages.
+/// Returns the number of elements on which a stage runs. If neither layout nor data give a number, each stage
+/// has its own number; otherwise all stages use the request's.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;
@@ -39,7 +39,7 @@ std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout,
     return is_open && own != request.elements.end() ? own->second : request.workload.standard_elements;
 }
 
-/// Data shared by the outcomes of one workload.
+/// The data of one layout with one seed, which the runs of several stages share.
 class Column {
 public:
     Column(PreparedWorkload prepared, bool is_disturbed, const OperatorLaws& laws, Backend& backend,
@@ -101,9 +101,10 @@ public:
             if (problem.checked_tables == problem_.checked_tables)
                 throw;
             outcome.fault =
-                error.what();  // no element reads outside: the usual problem would check the table
+                error.what();  // the kernel's fault, because none of the elements reads outside a table
         } catch (const InternalError& error) {
-            // The borders of the parts do not fit together, or the kernel has found other segments.
+            // Either the parts do not fit together at their borders, or the kernel found the wrong number of
+            // segments.
             if (!request_.is_spread() && !is_found(problem.form))
                 throw;
             outcome.fault = error.what();
@@ -111,8 +112,8 @@ public:
     }
 
 private:
-    /// Returns the problem of the workload as plan `kind` poses it, or the usual problem if the stage cannot
-    /// serve that one.
+    /// Returns the problem that a plan solves. For `careful` the problem has the oldest target and checks its
+    /// tables, if the stage can serve that; otherwise it is the usual problem.
     [[nodiscard]] Problem problem_for(const Stage& stage, Plan kind) const
     {
         if (kind != Plan::careful || request_.is_spread())
@@ -142,7 +143,7 @@ private:
     {
         const auto emitted = emit(problem, stage, configuration, catalogue_);
         const PlanText plan{emitted, stage.name};
-        // Runs two launches if the first one must leave scratch memory ready for the second.
+        // Two launches show whether the first one leaves scratch memory ready for the second.
         const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
         Circumstances circumstances{.launches = leaves ? 2 : 1, .round = round};
         if (is_disturbed_) {
@@ -189,7 +190,7 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
         make_check_workload(op, request.workload, request.layouts.front(), request.most_elements()).workload);
 }
 
-/// All ranks take over the laws of rank 0. All must call it.
+/// Replaces the laws by those of rank 0. All ranks must call this.
 void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 {
     const std::uint8_t flags[] = {laws.usable.associative,          laws.usable.commutative,
@@ -206,11 +207,11 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 }
 
 /// Chooses the configurations that run. The configuration of a run and the smallest one alternate. Both run
-/// on segments of one length, on the most awkward layout and, if only one stage is checked, on ranges. A
-/// layout of few elements gets the smallest.
+/// on uniform segments, on the most awkward layout and, if only one stage is checked, on ranges. A layout of
+/// few elements gets the smallest one.
 ///
-/// The configuration next to the smallest also runs on the most awkward layout, on the first of flags and
-/// keys that the stage reads itself, and, if only one stage is checked, on one segment.
+/// The configuration next to the smallest also runs on the most awkward layout, on flags or keys (the form
+/// that the stage lists first), and, if only one stage is checked, on one segment.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
@@ -226,7 +227,8 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform || (is_alone && layout.recast == SegmentForm::ranges))
         return {Plan::of_a_run, Plan::smallest};
-    // A stage's texts for flags and for keys differ only in how they find segments, so one of them is enough.
+    // A stage's texts for flags and for keys differ only in how they find segments, so one of the two is
+    // enough.
     const auto found = std::ranges::find_if(stage.forms, is_found);
     if (found != stage.forms.end() && layout.recast == *found)
         return {of_turn, Plan::next};
@@ -288,9 +290,9 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     return matrix;
 }
 
-constexpr int kMostSteps = 40;  // each step but the last makes the failure smaller
+constexpr int kMostSteps = 40;  // limit of steps, each of which makes a failure smaller
 
-/// Reduces the number of elements as long as the stage still fails. With ranks, all must call it; all see the
+/// Reduces the number of elements as long as the stage still fails. All ranks must call this; they see the
 /// same outcomes and take the same steps.
 std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest request,
                                             const CheckMatrix& matrix, const OperatorLaws& laws,

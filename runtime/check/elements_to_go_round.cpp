@@ -8,7 +8,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kMany = std::int64_t{1} << 29;  // elements that fill any bounded grid
+constexpr std::int64_t kMany = std::int64_t{1} << 29;  // a number of elements that fills any bounded grid
 constexpr std::int64_t kMeanLength = 16;
 constexpr int kSizedMultiprocessors = 4;
 
@@ -30,7 +30,7 @@ std::int64_t elements_of(const Emitted& emitted, std::int64_t least, std::int64_
     const auto goes_round = [&](std::int64_t num_elements) {
         const auto now = launches_of(emitted, num_elements), half = launches_of(emitted, num_elements / 2);
         if (half.size() != many.size() || now.size() != many.size())
-            return false;  // a launch without blocks
+            return false;  // too few elements: some launch has no blocks
         for (std::size_t i = 0; i < many.size(); ++i)
             if (many[i].grid == more[i].grid ? half[i].grid < many[i].grid : now[i].grid < 2)
                 return false;

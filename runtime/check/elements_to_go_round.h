@@ -6,12 +6,12 @@
 
 namespace segfold::regress {
 
-/// Returns the fewest elements with which a stage's smallest plan runs its loops more than once: at least
-/// `least`, at most `most`, in steps of a twelfth.
+/// Returns about the fewest elements with which a stage's smallest plan runs its loops more than once. Starts
+/// at `least` and adds a twelfth at a time, up to `most`.
 ///
-/// With so many elements, every launch has two blocks or more, and if a grid is bounded, every block makes
-/// two rounds. This holds for every form of segments that the stage serves. `problem` gives everything except
-/// the form.
+/// With this number of elements, every launch has two blocks or more, and if a grid is bounded, every block
+/// makes two rounds. This holds for every form of segments that the stage serves. The form of `problem` does
+/// not matter.
 [[nodiscard]] std::int64_t elements_to_go_round(const Stage& stage, const Problem& problem,
                                                 const Catalogue& catalogue, std::int64_t least,
                                                 std::int64_t most);

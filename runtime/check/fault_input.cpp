@@ -22,19 +22,19 @@
 namespace segfold::regress {
 namespace {
 
-using Elements = std::vector<std::vector<FieldValue>>;  ///< [element][column]
+using Elements = std::vector<std::vector<FieldValue>>;  ///< values by element and column
 
-/// Number of copies of each list of elements. With many copies in a row, the list lies at many places of a
-/// tile.
+/// Number of copies of each candidate segment. With many copies in a row, its elements lie at many places of
+/// a tile.
 constexpr std::size_t kOccurrences = 36;
-/// Most elements before a segment that does not show the fault alone.
+/// Most elements to put before a segment that alone does not show the fault.
 constexpr std::size_t kMostBefore = 36;
 constexpr std::size_t kMostElements = 1 << 15;
-/// Inputs longer than this are not shown.
+/// Most elements of an input that is reported.
 constexpr std::size_t kMostShown = 2100;
 /// Lanes of a warp. Stages that reorder elements do so at this distance.
 constexpr std::size_t kLanes = 32;
-/// Relative difference at which results of operators that round count as different.
+/// Least relative difference that counts as a fault, for operators that round.
 constexpr double kClearly = 1e-2;
 
 Elements operator+(Elements left, const Elements& right)
@@ -51,7 +51,7 @@ Elements times(const Elements& elements, std::size_t count)
     return all;
 }
 
-/// Returns segments that may show the fault, shortest first.
+/// Returns the elements of segments that may show the fault.
 std::vector<Elements> candidates(const Operator& op, const CounterExample& example, Law law)
 {
     std::vector<Elements> states;
@@ -157,7 +157,8 @@ public:
         bool fails_check;
     };
 
-    /// Returns the shortest segment whose results differ; the last one if several are equally short.
+    /// Returns the shortest segment whose results differ from the reference; of equally short segments the
+    /// last.
     std::optional<Shown> run(const Stage& stage, const std::map<std::string, int>& settings,
                              const Elements& elements, const std::vector<std::int64_t>& offsets)
     {
@@ -168,8 +169,8 @@ public:
         const auto results = results_of(stage, settings, workload, laws);
         if (!results)
             return std::nullopt;
-        // A wrong identity must not be mistaken for a wrong order. Therefore the results must also differ
-        // without the identity.
+        // A wrong identity must not be mistaken for a wrong order. Therefore the results must differ without
+        // the identity too.
         std::optional<Results> without_identity;
         if (law_ == Law::associative && laws.report.refuted(Law::identity)) {
             auto others = laws;
@@ -206,7 +207,7 @@ public:
     }
 
 private:
-    /// Returns nothing if the stage cannot serve.
+    /// Returns the stage's results; nothing if the stage cannot serve.
     [[nodiscard]] std::optional<Results> results_of(const Stage& stage,
                                                     const std::map<std::string, int>& settings,
                                                     const Workload& workload, const OperatorLaws& laws) const
@@ -252,7 +253,7 @@ Pack pack(const std::vector<Elements>& list)
         for (std::size_t i = 0; i < kOccurrences && all.elements.size() + segment.size() <= kMostElements;
              ++i) {
             all.add(segment);
-            if (!segment.empty())  // so that copies lie an odd distance apart
+            if (!segment.empty())  // copies then lie an odd distance apart
                 all.add(times({segment.front()}, 1 + segment.size() % 2));
         }
     return all;
@@ -301,7 +302,8 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // Tries the segment alone, then behind other elements, so that it lies where it did in its tile.
+            // Tries the segment alone, then behind more and more elements. At some distance it lies at the
+            // same place of a tile as before.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

@@ -17,7 +17,7 @@ namespace segfold::regress {
 /// shows the difference. The arrays are texts for read_array_as().
 struct FaultInput {
     Law law = Law::associative;
-    std::vector<Law> assumed;  ///< laws that the stage must be told to rely on
+    std::vector<Law> assumed;  ///< laws that a run must assume with --assume
     std::string stage;
     std::map<std::string, int> settings;  ///< tunables that differ from the stage's preferences
     std::vector<std::string> columns;     ///< one per parameter: "[1, 2, 3]"
@@ -28,8 +28,9 @@ struct FaultInput {
     bool fails_check = false;     ///< the difference exceeds the bounds of a check
 };
 
-/// Runs stages on inputs built from the elements that refute `law`, until a result differs from the reference
-/// or `most_seconds` have passed.
+/// Finds an input that shows the effect of the refuted `law`. Runs stages on inputs built from the elements
+/// of its counter-example, until a result differs from the reference. Returns nothing if no result differs
+/// within `most_seconds`.
 [[nodiscard]] std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
                                                          const LawReport& report, Law law,
                                                          double most_seconds = 20);

@@ -40,7 +40,7 @@ std::string refuses_empties(const Operator& op)
     return op.takes_empty_segments() ? "" : "an empty segment has no result";
 }
 
-/// Makes one segment of all elements, also for forms that have arrays.
+/// Makes one segment of all elements in any form.
 Segments whole_as_one(SegmentForm form, std::int64_t n)
 {
     if (form == whole)
@@ -48,7 +48,8 @@ Segments whole_as_one(SegmentForm form, std::int64_t n)
     return form == uniform ? uniform_segments(n, n) : segments_of(form, {n});
 }
 
-/// Compares each stage in each form with its own unsegmented fold; if it has none, with the reference.
+/// Compares the fold of one segment in each form with the stage's unsegmented fold. If the stage has no
+/// unsegmented fold, compares with the reference.
 std::optional<Breach> attempt_one_segment(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -83,7 +84,8 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 {
     const auto op = state_operator(trial.setting().op);
     for (const auto form : trial.forms({uniform, offsets, ranges, flags, keys})) {
-        // The joining operator has no 'empty' part, so without an identity segments must have elements.
+        // The joining operator has no 'empty' part. If it has no identity either, segments must have
+        // elements.
         const auto segments = trial.usual_segments(form, op);
         if (segments.num_segments == 0)
             continue;
@@ -123,7 +125,7 @@ std::optional<Breach> attempt_agreement(Trial& trial)
     return std::nullopt;
 }
 
-/// Cuts each segment in two at a random place. Parts may be empty only if `empties`.
+/// Cuts each segment in two at a random place. Empty parts occur only if `empties` is true.
 std::vector<std::int64_t> cut(const Trial& trial, const std::vector<std::int64_t>& lengths, bool empties,
                               std::vector<std::int64_t>& parts_of)
 {
@@ -168,7 +170,7 @@ std::optional<Breach> attempt_splitting(Trial& trial)
 }
 
 /// Merges `without`, the results of non-empty segments, with the reference's results of empty segments. The
-/// last `num_outputs` arrays have a place for each element, and stay.
+/// last `num_outputs` arrays hold one value per element, and are copied.
 Results with_empties(const Results& reference, const Results& without, const Segments& segments,
                      std::size_t num_outputs)
 {
@@ -229,7 +231,7 @@ std::optional<Breach> attempt_base_alignment(Trial& trial)
     return std::nullopt;
 }
 
-/// Returns columns in which every second segment has other values.
+/// Returns the workload's columns with other values, except in every second segment from segment `kept` on.
 std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& workload, std::int64_t kept)
 {
     auto arrays = trial.setting().make_arrays(workload.op, workload.segments, trial.setting().seed + 1);
@@ -362,7 +364,7 @@ const Relation& relation(std::string_view name)
 
 namespace {
 
-/// True for an operator that relations try with its scan.
+/// True if relations try the operator's scan and not its fold.
 bool scans_columns(const Operator& op) { return op.scan && !op.map && !has_rows(op); }
 
 std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, const Stage& stage)
@@ -375,7 +377,7 @@ std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, 
         auto reason = setting.catalogue.unmet(stage, problem);
         if (!reason)
             return std::nullopt;
-        // Prefers an unmet need of the operator to a missing form, because it explains more.
+        // Prefers a reason about the operator to a reason about the form, because it explains more.
         if (!first || first->starts_with("takes segments"))
             first = std::move(reason);
     }

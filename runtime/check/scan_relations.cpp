@@ -20,7 +20,8 @@ void copy_entry(const Array& from, std::int64_t at, Array& into, std::int64_t to
                 from.data() + static_cast<std::size_t>(at) * width, width);
 }
 
-/// The results of scan_states_operator(): the first or the second half of the arrays, copied.
+/// Copies half of the results of scan_states_operator(): the running states if `is_second`, else the states
+/// of segments.
 Results half_of(const Results& results, bool is_second)
 {
     const auto num_fields = results.size() / 2;
@@ -32,13 +33,13 @@ Results half_of(const Results& results, bool is_second)
     return half;
 }
 
-/// Two states that joining gives the state with an element: of the earlier and of the later elements.
+/// An element, and the places of two states whose combination is the element's running state.
 struct Pair {
     std::int64_t element, earlier, later;
 };
 
-/// The pairs of the parts of segments that are visited later. Segments begin at `begins` and are cut at
-/// `cuts`; an uncut one has its end there.
+/// Returns pairs for the elements of the parts that are scanned second. `cuts` holds the place where each
+/// segment is cut; for an uncut segment, its end.
 std::vector<Pair> pairs_of(std::span<const std::int64_t> offsets, std::span<const std::int64_t> cuts,
                            bool is_reverse)
 {
@@ -53,7 +54,7 @@ std::vector<Pair> pairs_of(std::span<const std::int64_t> offsets, std::span<cons
     return pairs;
 }
 
-/// Joins the states of pairs by the operator's combine, and puts them into `states`.
+/// Combines the two states of each pair, and writes the result to the pair's element in `states`.
 void join_pairs(const Operator& op, const std::vector<Pair>& pairs, Results& states)
 {
     const auto count = static_cast<std::int64_t>(pairs.size());

@@ -1,5 +1,5 @@
 #pragma once
-// The relations of running results: to the fold, and to running results of parts.
+// Relations that running results must have to the fold, and to the running results of parts.
 #include <optional>
 #include <string>
 
@@ -7,19 +7,22 @@
 
 namespace segfold::regress {
 
-/// Compares the state with the last element that a scan visits in a segment with the fold of the segment.
+/// Compares a scan's last state in each segment with the fold of the segment.
 [[nodiscard]] std::optional<Breach> attempt_last_of_scan(Trial& trial);
-/// Cuts segments in two, and scans the parts: states of the part that is visited later, joined with the last
-/// one of the other part, must be those of the uncut segment.
+/// Cuts segments in two and scans the parts. The states of the part scanned second, combined with the last
+/// state of the first part, must equal the states of the uncut segment.
 [[nodiscard]] std::optional<Breach> attempt_cut_scan(Trial& trial);
 
-/// Returns why an operator has no running results to try; empty if it has some.
+/// Returns the reason why an operator has no running results to try; empty if it has some.
 [[nodiscard]] std::string no_running_results(const Operator& op);
-/// The same, also of operators whose states depend on where segments begin.
+/// Returns the reason why scans of cut segments cannot be tried: the operator has no running results, or its
+/// lift reads places in segments. Empty if they can be tried.
 [[nodiscard]] std::string no_scan_to_cut(const Operator& op);
-/// Returns why running results of two launches may have other bits; empty if they have the same.
+/// Returns the reason why two launches may give running results with different bits; empty if the bits must
+/// be equal.
 [[nodiscard]] std::string same_bits_missing(const Setting& setting);
-/// Returns why a relation of results of segments does not try running results; empty for a fold.
+/// Returns the reason why a relation between results of segments cannot be tried for an operator with a scan;
+/// empty if the operator has no scan.
 [[nodiscard]] std::string running_results(const Operator& op);
 
 }  // namespace segfold::regress

@@ -34,13 +34,13 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
             }
         smaller = std::move(next);
     }
-    // The evaluation of conditions takes most of the time, and small configurations mostly satisfy them, so
-    // the smallest come first.
+    // Tries the smallest configurations first and stops at the first that fits, because evaluating conditions
+    // takes most of the time.
     std::ranges::stable_sort(smaller, {}, size);
     for (const auto& chosen : smaller) {
         try {
             return configure(stage, chosen, facts);
-        } catch (const InputError&) {  // a condition excludes it
+        } catch (const InputError&) {  // a condition excludes this configuration
         }
     }
     return usual;
@@ -65,7 +65,7 @@ Configuration next_configuration(const Stage& stage, const Problem& problem, con
         try {
             (void)configure(stage, next, facts);
             chosen = std::move(next);
-        } catch (const InputError&) {  // a condition excludes it
+        } catch (const InputError&) {  // a condition excludes this value
         }
     }
     return configure(stage, chosen, facts);

@@ -9,7 +9,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// With ranks, returns the breach that any rank has found, the same on every rank. All ranks must call this.
+/// Returns a breach that some rank has found, the same breach on every rank. All ranks must call this.
+/// Without ranks, returns `own`.
 std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
 {
     auto* ranks = trial.setting().ranks;
@@ -49,7 +50,7 @@ Segments segments_of_blocks(SegmentForm form)
     return whole_segments(n);
 }
 
-/// With a fixed order, results must have the same bits as with one slice.
+/// Compares the reproducible stage's results in parts with its results in one slice, bit for bit.
 std::optional<Breach> attempt_reproducible(Trial& trial, Spread spread)
 {
     if (trial.stage().name != kReproducibleStage)

@@ -1,5 +1,5 @@
 #pragma once
-// The relations between a fold in one piece and folds by parts: slices, devices, ranks.
+// Relations between a fold in one piece and folds in parts: slices, devices, ranks.
 #include <optional>
 #include <string>
 
@@ -18,8 +18,8 @@ namespace segfold::regress {
 
 /// Returns the reason why parts that are folded alone cannot be joined; empty if they can.
 [[nodiscard]] std::string associativity_missing(const Setting& setting);
-/// Returns the reason why this relation cannot be tried: parts cannot be joined, or the setting lacks several
-/// devices (or ranks). Empty if it can be tried.
+/// Returns the reason why the relation cannot be tried: parts cannot be joined, or the setting lacks several
+/// devices or, for `ranks_missing`, several ranks. Empty if it can be tried.
 [[nodiscard]] std::string other_devices_missing(const Setting& setting);
 [[nodiscard]] std::string ranks_missing(const Setting& setting);
 

@@ -13,7 +13,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // kept free on a device beside its slices
+constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // bytes that stay free beside the slices
 
 SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
 {
@@ -31,7 +31,7 @@ SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
     return problem;
 }
 
-/// Returns a source that reads these segments.
+/// Returns a source that streams these segments.
 SegmentSource source_of(const Segments& segments)
 {
     switch (segments.form) {
@@ -121,7 +121,7 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
         const auto each = bytes_of_slices(workload.op, input, engine != nullptr, n).each();
         StreamOptions options;
         options.memory_bytes = static_cast<std::int64_t>(each * static_cast<double>(room)) + 1;
-        if (engine)  // with an engine, slices get only part of the memory
+        if (engine)  // with an engine, slices get only part of memory_bytes
             options.memory_bytes += options.memory_bytes / 8 + kSpareBytes;
         Stream stream(device.device, problem_of(workload, how), std::move(input), options, std::move(engine));
         constexpr auto kAll = std::numeric_limits<std::int64_t>::max();

@@ -20,12 +20,13 @@ struct SpreadStage {
     const Stage& stage;
     /// Returns the configuration of `stage`, or of another stage that folds pieces if `stage` cannot.
     std::function<Configuration(const Stage&, const Problem&)> configure;
-    /// True: as with `--reproducible`, the order depends only on the data, whatever the stage.
+    /// If true, the order of combination depends only on the data, as with `--reproducible`, whatever the
+    /// stage.
     bool is_reproducible = false;
 };
 
-/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded as form
-/// whole; if the stage cannot do that, the rule of thumb chooses one that can.
+/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded in the form
+/// `whole`. If the stage does not take this form, the rule of thumb chooses another stage for the pieces.
 [[nodiscard]] Results run_sliced(std::span<const SliceDevice> devices, const Workload& workload,
                                  const SpreadStage& how, std::int64_t num_slices);
 
@@ -35,11 +36,11 @@ struct RankDevice {
     /// For a GPU: makes an engine that copies a slice while an earlier slice is folded.
     std::function<std::unique_ptr<SliceEngine>()> make_engine = {};
 };
-/// Makes a device of a back end. If it has no engine, its runs use `circumstances`.
+/// Makes a device that runs parts on `backend`. Runs without an engine use `circumstances`.
 [[nodiscard]] SliceDevice device_of(Backend& backend, const Circumstances& circumstances);
 [[nodiscard]] RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances);
 
-/// Returns the reason why ranks cannot fold such segments; empty if they can.
+/// Returns the reason why ranks cannot fold segments of this form; empty if they can.
 [[nodiscard]] std::string reason_against_ranks(const Segments& segments);
 
 /// Folds a workload on ranks, as a run of several processes does. All ranks must call it.

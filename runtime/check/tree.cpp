@@ -20,15 +20,15 @@ constexpr std::array<std::int64_t, 10> kWatched = {1, 2, 31, 33, 100, 257, 700, 
 constexpr std::int64_t kUniformLength = 100;
 constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
-/// Elements behind the last compared segment, enough for grids that depend on the device.
+/// Elements behind the last compared segment: so many that grids of some stages depend on the device.
 constexpr std::int64_t kBehind = 60000;
-/// The same for the larger size.
+/// Elements behind the last compared segment in the larger input.
 constexpr std::int64_t kMore = 90000;
 
 /// Lengths of segments, and the segments that are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
-    std::vector<std::int64_t> watched;  ///< their indices in `lengths`
+    std::vector<std::int64_t> watched;  ///< indices in `lengths` of the compared segments
 };
 
 /// Arranges the compared segments. Other segments of random length, drawn from `stream`, lie before each of
@@ -116,8 +116,8 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
     return count;
 }
 
-/// Finds the causes that change the trees of a plan, and enters them in `row`. Returns the hashes without any
-/// change.
+/// Counts for each cause the segments whose trees change, and enters the counts in `row`. Returns the hashes
+/// of a run without any of the causes.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

@@ -14,13 +14,13 @@ namespace segfold::regress {
 
 /// A change that may alter the tree.
 enum class TreeCause : std::uint8_t {
-    neighbours,  ///< other segments before and behind, of other lengths
+    neighbours,  ///< segments of other lengths before and behind
     alignment,   ///< arrays begin one element after an aligned address
     size,        ///< more segments behind
     device,      ///< another number of multiprocessors
 };
 
-/// In the order of TreeCause.
+/// Names of causes, in the order of TreeCause.
 inline constexpr std::array<std::string_view, 4> kTreeCauses = {"neighbours", "alignment", "size", "device"};
 
 /// The trees in which a stage combines segments of one form.
@@ -28,11 +28,11 @@ struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;
     Configuration configuration;
-    /// Number of segments whose tree changed, by cause; nothing if the change does not exist for the form.
+    /// Number of segments whose tree changed, by cause; nothing if the form does not allow the change.
     std::array<std::optional<std::int64_t>, kTreeCauses.size()> changed;
-    /// Number of the tree, from 0. Rows of one form with equal numbers have equal trees.
+    /// Number of the tree, from 0. Rows of one form with equal numbers share a tree.
     int tree = 0;
-    std::string fault;  ///< a fault that simt found; nothing else is set then
+    std::string fault;  ///< a fault that simt found; then no result is set
 };
 
 /// The stages and plans to examine.

@@ -206,7 +206,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
-    ++varied.round;  // round 0 would not draw a schedule
+    ++varied.round;  // simt draws no random schedule in round 0
     return setting_.backend.run(workload, &plan, varied);
 }
 
@@ -298,7 +298,7 @@ std::optional<Breach> Trial::unequal_bits(const Results& results, const Results&
                 fmt::format("{} {}, {} otherwise", count_text(count, "segment"), what, usual_count));
         num_places = std::max(num_places, count);
     }
-    // Running results have a place for each element, results one for each segment.
+    // Running results have one value per element, results of a fold one per segment.
     const auto* place_name = setting_.op.outputs.empty() ? "segment" : "place";
     std::string fields;
     for (std::int64_t place = 0; place < num_places; ++place) {

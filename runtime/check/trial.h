@@ -15,20 +15,19 @@
 
 namespace segfold::regress {
 
-/// Fills scratch memory whose first contents must not matter.
+/// Scratch memory is filled with this byte before a run, because its first contents must not change results.
 inline constexpr std::uint8_t kScratchPoison = 0xcd;
 
 /// The configuration with which a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< the configuration of a run
-    smallest  ///< small tiles and few blocks, so that little data crosses many borders and loops go
-              ///< round
+    smallest  ///< small tiles and few blocks, so that little data crosses many borders and repeats loops
 };
 
-/// "chosen", "smallest"
+/// Returns "chosen" or "smallest".
 [[nodiscard]] std::string_view name(Tiles tiles);
 
-/// Shared by the trials of one operator.
+/// Facts and options that the trials of one operator share.
 struct Setting {
     const Operator& op;
     UsableLaws laws;
@@ -37,8 +36,8 @@ struct Setting {
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;
-    std::span<Backend* const> others = {};  ///< of the same kind, for folds by several devices
-    AgreedRanks* ranks = nullptr;     ///< ranks that try relations together; null: threads serve as ranks
+    std::span<Backend* const> others = {};  ///< back ends of the same kind, for folds by several devices
+    AgreedRanks* ranks = nullptr;  ///< ranks that try relations together; if null, threads take their place
     const Operator* given = nullptr;  ///< the operator of which `op` is a part, if any
 };
 
@@ -46,10 +45,10 @@ struct Setting {
 enum class Spread : std::uint8_t {
     slices,   ///< one device folds all slices in turn
     devices,  ///< the setting's devices share the slices
-    ranks,    ///< the setting's ranks; without them, a thread for each device
+    ranks,    ///< the setting's ranks; without them, one thread per device
 };
 
-/// A workload, and a judge that holds its right results.
+/// A workload with a judge that knows its right results.
 class Material {
 public:
     Workload workload;
@@ -61,7 +60,7 @@ private:
     mutable std::optional<std::optional<Results>> thrust_;
 };
 
-/// Workloads that stages share, by a text that describes them.
+/// Workloads that stages share. The key is a text that describes the workload.
 using Materials = std::map<std::string, std::unique_ptr<Material>>;
 
 /// A relation that did not hold.
@@ -83,30 +82,32 @@ public:
     [[nodiscard]] const Setting& setting() const { return setting_; }
     /// The forms among `wanted` that the stage can serve.
     [[nodiscard]] std::vector<SegmentForm> forms(std::initializer_list<SegmentForm> wanted) const;
-    /// Returns a random number from 0 to `bound` - 1. Different `stream` give different numbers.
+    /// Returns a random number from 0 to `bound` - 1. Each value of `stream` gives its own number.
     [[nodiscard]] std::int64_t lot(std::uint64_t stream, std::int64_t bound) const;
-    /// Returns lengths of segments of many kinds that add up to num_elements. Includes 0 only if `empties`.
+    /// Returns lengths of segments of many kinds. Their sum is the number of elements. Lengths of 0 occur
+    /// only if `empties` is true.
     [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
     /// Returns a random length near a border of warps, blocks or tiles, at most num_elements.
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
     /// Returns segments for relations that do not concern lengths. Their lengths come from lengths(), except
     /// for the forms whole and uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
-    /// The same for an operator derived from the setting's. Has empty segments only if `op` allows them.
+    /// Returns usual segments for `op`, which is derived from the setting's operator. Includes empty segments
+    /// only if `op` takes them.
     [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
-    /// Returns the operator's data over these segments, and their judge; made once for all stages.
-    ///
-    /// `key` distinguishes segments of the same form and number of elements.
+    /// Returns the operator's data over these segments, with their judge. The data are made once and used by
+    /// all stages. `key` distinguishes segments of the same form and number of elements.
     const Material& material(const Operator& op, Segments segments, const std::string& key) const;
 
-    /// Runs the stage. breach() then refers to this run.
+    /// Runs the stage. breach() then reports this run's workload and configuration.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
-    /// Runs the stage in parts: in `count` slices, or for ranks in slices of `count` elements.
+    /// Runs the stage in parts. `count` is the number of slices, or for ranks the number of elements of a
+    /// slice.
     Results run_spread(const Workload& workload, Spread spread, std::int64_t count,
                        bool is_reproducible = false);
-    /// Describes run_spread() with these arguments, as in "in 7 slices on 3 devices".
+    /// Describes run_spread() with these arguments: "in 7 slices on 3 devices".
     [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
     [[nodiscard]] const Stage& stage() const { return stage_; }
 
@@ -115,7 +116,8 @@ public:
     /// Returns a breach if a comparison disagrees, else nothing. Keeps a text about the first results that
     /// cannot be judged.
     [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison);
-    /// That text: "against thrust: 3 of 40 segments cannot be judged, ..."; empty if all could be judged.
+    /// A text on unjudged results: "against thrust: 3 of 40 segments cannot be judged, ..."; empty if there
+    /// are none.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
     /// Returns a breach if two runs of one workload gave different bits, else nothing.
     [[nodiscard]] std::optional<Breach> unequal_bits(const Results& results, const Results& usual,

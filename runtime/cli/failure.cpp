@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kInput = 2, kMachine = 3, kOurFault = 4;
 
-/// Whether a failure is reported as a document. A worker of tune reports it in its protocol on standard
-/// output.
+/// True if a failure must also be reported as a JSON document. False for a worker of tune, whose standard
+/// output carries only the messages of its protocol.
 bool asks_for_document(const Words& words)
 {
     if (words.empty())
@@ -31,7 +31,8 @@ bool asks_for_document(const Words& words)
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
-/// Removes ":NUMBER" from the end of `text` and returns the number, if text remains before it.
+/// Removes ":NUMBER" from the end of `text` and returns the number. Returns nothing if `text` does not end
+/// so, or has no text before the colon.
 std::optional<int> take_number(std::string_view& text)
 {
     constexpr std::size_t kMostDigits = 9;
@@ -47,7 +48,7 @@ std::optional<int> take_number(std::string_view& text)
     return number;
 }
 
-/// Returns the places that lines of a message begin with: FILE:LINE: or FILE:LINE:COLUMN:.
+/// Returns the places at the beginnings of a message's lines: FILE:LINE: or FILE:LINE:COLUMN:.
 Json places_of(const std::string& message)
 {
     Json places = Json::array();
@@ -81,11 +82,12 @@ Failure failure_of(const std::exception& error)
                 ours->exit_code(), ours->what()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
         return {"input", kInput, "out of memory; take fewer elements"};
-    // Callers that know more have already replaced these errors by better ones.
+    // An error that arrives here is one whose cause was unknown: code that knows the cause throws a clearer
+    // error.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-        // No thread can be made if memory is limited.
+        // No thread can start if memory is exhausted or limited.
         if (system->code() == std::errc::resource_unavailable_try_again)
             return {"input", kInput,
                     "the system has no memory for a thread; take fewer elements, or raise ulimit -v"};
@@ -106,7 +108,8 @@ int report(const Words& words, const Failure& failure)
                              {"message", failure.message},
                              {"places", places_of(failure.message)}});
     } catch (const std::exception&) {
-        // Standard output cannot be written; that may be the failure itself. Standard error has the message.
+        // Standard output cannot be written, which may be the reported failure itself. Standard error already
+        // has the message.
     }
     return failure.exit_code;
 }

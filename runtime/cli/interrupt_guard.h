@@ -1,10 +1,10 @@
 #pragma once
-// Handles Ctrl-C during work whose results must be kept.
+// Catches Ctrl-C during work whose results so far must be saved.
 
 namespace segfold::cli {
 
-/// While a guard exists, the first SIGINT or SIGTERM does not end the program; the second acts as before.
-/// Only one guard may exist at a time.
+/// While a guard exists, the first SIGINT or SIGTERM does not end the program. A second signal is handled as
+/// it was without the guard. Only one guard may exist at a time.
 class InterruptGuard {
 public:
     InterruptGuard();

@@ -16,7 +16,7 @@ std::span<const EmbeddedFile> language_files();
 namespace cli {
 namespace {
 
-/// Sections of the README that users of the program need; the others are for developers.
+/// The sections of dsl/README.md that users of the program need; the other sections are for developers.
 constexpr std::array<std::string_view, 8> kSections = {"Parts",
                                                        "Functions, arrays, loops, scalars, products",
                                                        "Write-back",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kSections = {"Parts",
                                                        "Types and expressions",
                                                        "Grammar"};
 
-/// Returns the line with each link replaced by its text. A link to another site keeps its address in
+/// Replaces each Markdown link in the line by the link's text. A link to another site keeps its address in
 /// parentheses.
 std::string without_links(std::string_view line)
 {
@@ -48,7 +48,7 @@ std::string without_links(std::string_view line)
     return text;
 }
 
-/// Splits a table row at `|`, except within code marks.
+/// Splits a row of a Markdown table at `|`, except within backquotes.
 std::vector<std::string> split_row(std::string_view row)
 {
     std::vector<std::string> cells(1);

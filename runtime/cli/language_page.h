@@ -4,8 +4,8 @@
 
 namespace segfold::cli {
 
-/// Returns the language on one page for a terminal: parts, types, expressions, functions, precedence,
-/// grammar.
+/// Returns the description of the language as one page for a terminal: parts, types, expressions, functions,
+/// precedence, grammar.
 std::string language_page();
 
 }  // namespace segfold::cli

@@ -1,4 +1,4 @@
-// The program's entry, and the only place where exceptions end.
+// The program's entry, and the only place that catches all exceptions.
 #include <csignal>
 #include <exception>
 
@@ -10,9 +10,10 @@
 
 int main(int argc, char** argv)
 {
-    // The reader of standard output may close it at any time; write_output() then sees an error number.
+    // The reader of standard output may close it at any time. Writing must then fail with an error number and
+    // not end the program.
     std::signal(SIGPIPE, SIG_IGN);
-    // Exceeding a limit on file sizes must not end the program either: writers see an error number.
+    // Exceeding a limit on file sizes must also fail with an error number.
     std::signal(SIGXFSZ, SIG_IGN);
     segfold::remove_leftovers_at_signals();
     segfold::cuda::keep_memory_for_compilations();

@@ -27,7 +27,7 @@ namespace {
 struct Verb {
     std::string_view name;
     int (*run)(const Words& words);
-    bool takes_ranks = false;  ///< all processes started by MPI do its work together
+    bool takes_ranks = false;  ///< true if all processes that MPI started share the verb's work
 };
 
 constexpr std::array kVerbs = {
@@ -39,7 +39,7 @@ constexpr std::array kVerbs = {
     Verb{"cache", verb_cache},           Verb{"operators", verb_operators},
 };
 
-constexpr std::string_view kSchemaTopic = "schema";  ///< not a page: the schema itself
+constexpr std::string_view kSchemaTopic = "schema";  ///< the JSON schema, which has no help page
 constexpr std::string_view kLanguageTopic = "language";
 
 /// Returns the page `help/NAME.txt`; null if there is none.
@@ -117,7 +117,8 @@ int run_verb(const Verb& verb, const Words& words)
     return exit_code;
 }
 
-/// Whether this process has nothing to do, because another process of the run does all the work.
+/// True if this process has nothing to do, because MPI started several processes and rank 0 does all the
+/// work.
 bool is_idle_rank(const Words& words)
 {
     if (announced_rank() == 0)

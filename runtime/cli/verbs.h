@@ -4,7 +4,8 @@
 
 namespace segfold::cli {
 
-// Each verb takes the words after it and returns the program's exit code. Failures are exceptions.
+// Each function takes the words after the verb and returns the program's exit code. It throws an exception if
+// the verb fails.
 int verb_run(const Words& words);
 int verb_scan(const Words& words);
 int verb_check(const Words& words);

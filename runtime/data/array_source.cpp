@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // fewest bytes that a thread reads
 constexpr std::uint64_t kHashedBytes = std::uint64_t{1} << 20;
 
-/// A hash that tells arrays apart, computed at the speed of memory. It does not resist attacks.
+/// Returns a hash that tells arrays apart, computed at the speed of memory. It does not resist attacks.
 std::uint64_t quick_hash(std::span<const std::byte> bytes)
 {
     std::uint64_t hash = bytes.size();
@@ -70,8 +70,8 @@ public:
     }
 
 private:
-    /// Hash of the file's first and last megabyte. It tells files apart that differ neither in length nor in
-    /// time.
+    /// Returns a hash of the file's first and last megabyte. It tells files apart that have the same length
+    /// and time.
     [[nodiscard]] std::uint64_t ends_hash() const
     {
         const auto count = std::min(kHashedBytes, file_.bytes());

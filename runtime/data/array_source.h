@@ -12,32 +12,34 @@
 
 namespace segfold {
 
-/// A one-dimensional array that is read in parts, by one thread at a time unless reads_in_parallel().
+/// A one-dimensional array that is read in parts. Only one thread at a time may read it unless
+/// reads_in_parallel() is true.
 class ArraySource {
 public:
     virtual ~ArraySource() = default;
     [[nodiscard]] virtual Type type() const = 0;
-    /// Number of elements; none if it is unknown until the end is read.
+    /// Number of elements; none if it is unknown before the end is read.
     [[nodiscard]] virtual std::optional<std::int64_t> length() const = 0;
-    /// Fills `into` with the elements from `begin` on, and returns their number. That is less than the size
-    /// of `into` only at the end of an array of unknown length. Throws InputError if the elements cannot be
-    /// read.
+    /// Fills `into` with the elements from `begin` on, and returns their number. The number is less than the
+    /// length of `into` only at the end of an array of unknown length. Throws InputError if the elements
+    /// cannot be read.
     virtual std::int64_t read(std::int64_t begin, Array& into) = 0;
-    /// Address of the elements from `begin` on, valid while the source lives; null if they must be read.
+    /// Address of the elements from `begin` on, valid while the source lives; null if they must be read by
+    /// read().
     [[nodiscard]] virtual const std::byte* lent(std::int64_t begin) const
     {
         (void)begin;
         return nullptr;
     }
-    /// Address of the elements from `begin` on if they lie in the memory of the GPU that folds the stream,
-    /// else null. Elements on the GPU are neither read nor lent.
+    /// Address of the elements from `begin` on if they lie in the memory of the GPU that folds the stream;
+    /// null if they do not. Elements on the GPU are neither read nor lent.
     [[nodiscard]] virtual const std::byte* on_device(std::int64_t begin) const
     {
         (void)begin;
         return nullptr;
     }
-    /// True if element `begin` exists, which follows all elements read so far. Called at most once, at the
-    /// end. A source of known length may return false if it does not know.
+    /// True if another element follows all elements that were read; `begin` would be its index. Called at
+    /// most once, at the end. A source of known length may return false without checking.
     [[nodiscard]] virtual bool has_more(std::int64_t begin)
     {
         (void)begin;
@@ -45,10 +47,11 @@ public:
     }
     /// True if several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
-    /// Name in messages, such as the name of a file.
+    /// The name of the array in messages, such as the name of a file.
     [[nodiscard]] virtual std::string where() const = 0;
-    /// A text that differs between arrays. For a file it is made of its name, size and time and of a hash of
-    /// its ends; for an array in memory, of all its elements.
+    /// Text that identifies the array, so that a resumed run notices another input. A file's text holds its
+    /// path, length, time and a hash of its ends; the text of an array in memory holds a hash of all
+    /// elements.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
     /// Sets the name that messages use for this array: "column 'x'".
     void set_role(std::string role) { role_ = std::move(role); }
@@ -58,19 +61,19 @@ private:
     std::string role_;
 };
 
-/// An .npy file. Its header is read now, its elements on demand.
+/// Opens an .npy file. Reads its header now and its elements on demand.
 ///
-/// Elements must be of type `asked`, if given. Throws InputError if read_open_npy() refuses the file, or
-/// later, at a read beyond the end of a file that has become shorter.
+/// If `asked` is given, elements must be of this type. Throws InputError if read_open_npy() refuses the file.
+/// A later read throws InputError if the file has become too short.
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 
-/// An array in memory that the caller keeps.
+/// Returns a source that reads an array in memory. The caller must keep the array.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(const Array& array);
-/// An array in memory that the source keeps.
+/// Returns a source that owns and reads an array in memory.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(Array&& array);
 
-/// The values of generate_values(); any part may be read.
+/// Returns a source that computes the values of generate_values(). Its parts may be read in any order.
 [[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
                                                          ValueRange range);
 
@@ -78,8 +81,9 @@ private:
 /// is less than the array's length only at the end.
 using MakeElements = std::function<std::int64_t(Array& into)>;
 
-/// The elements that `make` makes, part after part. Without `length`, their number is unknown. `has_more`
-/// tells whether another element would come; without it, one more element is made to find out.
+/// Reads the elements that `make` makes, part after part. Without `length`, their number is unknown.
+/// `has_more` tells whether another element would come. If neither `length` nor `has_more` is given, the
+/// source makes one more element to find out.
 [[nodiscard]] std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
                                                             std::optional<std::int64_t> length = {},
                                                             std::function<bool()> has_more = {});

@@ -11,7 +11,8 @@
 
 namespace segfold {
 
-/// The language's type of a 16-bit floating-point type of C++. Specialise it for each such type:
+/// Maps a 16-bit floating-point type of C++ to a type of segfold's language. Specialise it for each such
+/// type:
 ///
 ///     template <>
 ///     struct segfold::HalfElement<my::half> { static constexpr Type type = Type::f16; };
@@ -49,7 +50,7 @@ concept IsHalfElement = sizeof(T) == 2 && requires
     HalfElement<T>::type;
 };
 
-/// The language's type of a C++ type.
+/// Returns the `Type` of a C++ type.
 template <class T>
 constexpr Type type_of_element()
 {
@@ -80,18 +81,18 @@ constexpr Type type_of_element()
     }
 }
 
-/// The memory that holds an array.
+/// The memory that holds an array: the host's, or a GPU's.
 enum class Place : std::uint8_t { host, device };
 
 struct MutableArrayView;
 
-/// An array to be read. The memory is the caller's and must stay valid while it is in use.
+/// An array to be read. The memory is the caller's and must stay valid while the view is in use.
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
-    std::int64_t length = 0;  ///< in elements, or in numbers of rows
+    std::int64_t length = 0;  ///< number of elements; if they are rows, number of numbers in all rows
     Place place = Place::host;
-    std::int64_t num_features = 1;  ///< numbers in a row, if it holds rows
+    std::int64_t num_features = 1;  ///< numbers in a row; 1 without rows
 
     ArrayView() = default;
     ArrayView(Type element, const void* pointer, std::int64_t count, Place where = Place::host)

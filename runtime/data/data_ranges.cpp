@@ -24,12 +24,12 @@ void for_parts(const Array& array, const Work& work)
     });
 }
 
-/// The least and the greatest of `count` values; there must be at least one.
+/// Returns the least and the greatest of `count` values; `count` must be at least 1.
 template <class T>
 std::pair<T, T> ends_of(const T* values, std::int64_t count)
 {
     std::int64_t i = 0;
-    if constexpr (sizeof(T) == 8) {  // few processors compare several at once
+    if constexpr (sizeof(T) == 8) {  // few processors compare vectors of 64-bit integers
         T low = values[0], high = low, other_low = low, other_high = low;
         for (; i + 2 <= count; i += 2) {
             const T value = values[i], other = values[i + 1];
@@ -114,7 +114,7 @@ ColumnRange range_of(const Array& array)
     return range;
 }
 
-/// True if a value is infinite or NaN: only these have an exponent of all ones.
+/// True if a value is infinite or NaN: only these have all bits of the mask `exponent`.
 template <class Element>
 bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t exponent)
 {
@@ -123,7 +123,7 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
     typedef Bits Vector __attribute__((vector_size(16)));
     constexpr auto kStep = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Bits));
     const auto full = static_cast<Bits>(exponent);
-    Vector all{};  // ones where an exponent is full
+    Vector all{};  // ones in lanes with a full exponent
     std::int64_t i = 0;
     for (; i + kStep <= count; i += kStep) {
         Vector some;
@@ -170,7 +170,7 @@ bool has_strays(const Array& array, Strays strays)
     return found;
 }
 
-/// True for a column or a table that no state depends on: `map` or `scan` alone reads it.
+/// True if no state depends on a column or table, because only `map` or `scan` reads it.
 bool is_of_outputs_alone(const Operator& op, const Parameter& parameter)
 {
     const bool is_read =
@@ -237,7 +237,7 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 {
     ScalarValues values;
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        if (op.parameters[i].scalar)  // an array that has not one value is refused before anything runs
+        if (op.parameters[i].scalar)  // a scalar's array of another length is refused before anything runs
             values.push_back(arrays[i].length() == 1 ? std::optional(value_at(arrays[i], 0)) : std::nullopt);
     return values;
 }

@@ -36,7 +36,7 @@ template <class Number>
                                                                num_groups - 1)));
 }
 
-/// The number of groups that numbers tell: the largest plus one.
+/// Returns the number of groups: the largest number plus one; 0 if all numbers are negative.
 template <class Number>
 std::int64_t count_groups(std::span<const Number> numbers)
 {
@@ -56,19 +56,21 @@ std::int64_t count_groups(std::span<const Number> numbers)
     return static_cast<std::int64_t>(most) + 1;
 }
 
-/// Shares of the elements. More would spend their time on groups, and not on elements.
+/// Divides the elements into shares with at least as many elements as there are slots. Smaller shares would
+/// spend most of their time on the counts of their slots.
 Shares shares_of(std::int64_t num_elements, std::int64_t num_slots)
 {
     return {num_elements, std::max(kFewestOfAShare, num_slots)};
 }
 
-/// Entries `first` to `last` - 1 of an array.
+/// Returns entries `first` to `last` - 1 of an array.
 Array entries_of(const Array& array, std::size_t first, std::size_t last)
 {
     return Array::borrow(array.type(), array.data() + first * size_bytes(array.type()), last - first).copy();
 }
 
-/// Moves entries of `width` bytes from or to the places that `next` gives to the slots of their elements.
+/// Moves entries `begin` to `end` - 1 into the order of groups if `sorts` is true, else back into the
+/// original order. `next` holds the next place of each slot.
 template <class Slot, class Index>
 void move_entries(std::span<const Slot> slots, std::vector<Index> next, std::size_t begin, std::size_t end,
                   std::byte* into, const std::byte* from, bool sorts, auto width)
@@ -138,7 +140,7 @@ template <class Number>
 void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups,
                        std::optional<std::uint64_t> least)
 {
-    if (num_groups > num_elements_)  // a wrong number may ask for any amount; reading what is left takes long
+    if (num_groups > num_elements_)  // a wrong number may ask for any amount; the check is slow
         require_memory(32.0 * static_cast<double>(num_groups), count_text(num_groups, "group"));
     num_slots_ = num_groups + 1;
     if (index_bits_for({num_elements_, num_groups}) == 64)
@@ -163,7 +165,7 @@ void GroupOrder::count_as(std::span<const Number> numbers, std::int64_t num_grou
     const auto has_least = least.has_value();
     const auto first = least.value_or(0);
     const auto slot_of = [=](Number number) {
-        if (has_least) {  // the caller may change keys after an interrupted call
+        if (has_least) {  // the bound is needed because the caller may change keys after an interrupted call
             const auto distance = static_cast<std::uint64_t>(number) - first;
             return distance < static_cast<std::uint64_t>(num_groups) ? static_cast<Slot>(distance + 1)
                                                                      : Slot{0};
@@ -257,7 +259,8 @@ Array GroupOrder::places() const
 
 namespace {
 
-/// The groups that have elements, of groups by number. `numbers` receives their numbers.
+/// Removes the empty groups from segments that have one segment for each group number. `numbers` receives the
+/// numbers of the other groups.
 Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
 {
     Array offsets(all.offsets.type(), 1);
@@ -273,7 +276,8 @@ Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
     return segments_from_offsets(std::move(offsets), all.num_elements);
 }
 
-/// The least of the keys and the number of integers in their range, if these are not more than the keys.
+/// Returns the least of the integer keys and the size of their range; none if the range is larger than the
+/// number of keys, or if the keys are no integers.
 std::optional<std::pair<std::uint64_t, std::int64_t>> small_range(const Array& keys)
 {
     std::optional<std::pair<std::uint64_t, std::int64_t>> found;

@@ -1,5 +1,5 @@
 #pragma once
-// Elements in any order, each with the number of its group, or with keys.
+// Groups elements that stand in any order, by group numbers or by keys.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,34 +11,35 @@
 
 namespace segfold {
 
-/// The order of elements in which each group is a segment: first the elements of no group, then group after
+/// An order of the elements that makes each group a segment: first the elements of no group, then group after
 /// group. Elements of a group keep their order.
 class GroupOrder {
 public:
     /// Sorts elements by group. `groups` has an integer for each element: the group's number, from 0 to
-    /// `num_groups` - 1; a negative number means no group. Without `num_groups` there are as many groups as
-    /// the largest number plus one.
+    /// `num_groups` - 1; a negative number means that the element has no group. Without `num_groups` the
+    /// number of groups is the largest number plus one.
     ///
-    /// Takes one pass over `groups`, and one over the groups for each core; another pass over `groups`
-    /// without `num_groups`. Throws InputError for a number that is too large, and names the first one.
+    /// Takes one pass over `groups`, and for each core one pass over the counts of the groups. Without
+    /// `num_groups` it takes another pass over `groups`. Throws InputError that names the first number that
+    /// is too large.
     GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups);
 
     /// One segment for each group, in ascending order: offsets, or ranges if some elements have no group.
     [[nodiscard]] const Segments& segments() const { return segments_; }
     [[nodiscard]] Segments take_segments() { return std::move(segments_); }
-    /// False if all elements stand in this order already.
+    /// False if the elements already stand in the order of groups.
     [[nodiscard]] bool moves() const { return moves_; }
-    /// Returns the entries of `array` in this order: numbers, or rows of its row_length(). Throws
-    /// InternalError unless there is one for each element.
+    /// Returns the entries of `array` in the order of groups. An entry is a number, or a row of row_length()
+    /// numbers. Throws InternalError if the array does not have one entry for each element.
     [[nodiscard]] Array sorted(const Array& array) const { return moved(array, true); }
-    /// Returns the entries of `array`, which are in this order, in the order of the elements.
+    /// Returns the entries of `array`, which must be in the order of groups, in the original order.
     [[nodiscard]] Array unsorted(const Array& array) const { return moved(array, false); }
-    /// Returns where the elements in this order stand: i64.
+    /// Returns the original position of each sorted element: i64.
     [[nodiscard]] Array places() const;
 
 private:
     friend struct KeyGroups;
-    /// The order of integers that go from `least` to `least + num_groups - 1`.
+    /// Groups integer keys from `least` to `least + num_groups - 1`. Each integer of this range is a group.
     GroupOrder(const Array& keys, std::uint64_t least, std::int64_t num_groups);
     template <class Number>
     void count(std::span<const Number> numbers, std::int64_t num_groups, std::optional<std::uint64_t> least);
@@ -48,33 +49,34 @@ private:
     [[nodiscard]] Array moved(const Array& array, bool sorts) const;
 
     std::int64_t num_elements_ = 0;
-    std::int64_t num_slots_ = 0;  ///< groups, and one before them for the elements of no group
+    std::int64_t num_slots_ = 0;  ///< number of groups + 1; slot 0 is for the elements of no group
     std::int64_t num_shares_ = 0;
-    Array slots_;   ///< of each element: u16, i32 or i64
-    Array begins_;  ///< for each share, where its first element of each slot goes: i32, or i64
+    Array slots_;   ///< slot of each element: u16, i32 or i64
+    Array begins_;  ///< [num_shares, num_slots]: sorted place of the share's first element in the slot; i32
+                    ///< or i64
     Segments segments_;
     bool moves_ = false;
 };
 
-/// Segments of form groups: elements stay as they are, each with the number of its group.
+/// Makes segments of form groups: elements stay in place, and the segments hold each element's group number.
 ///
 /// Takes one pass over `numbers`. Throws InputError as GroupOrder() does.
 [[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
 
-/// The first group without elements, of segments of form groups; none if each has some.
+/// Returns the first group without elements, for segments of form groups; none if every group has elements.
 [[nodiscard]] std::optional<std::int64_t> first_empty_group(const Segments& segments);
 
-/// Elements with keys of any type, grouped by key.
+/// Numbers of the distinct keys of elements.
 struct NumberedKeys {
     Array numbers;  ///< the number of each element's key: i32, or i64 if i32 does not suffice
-    Array firsts;   ///< for each number, the first element that has the key: of the same type
+    Array firsts;   ///< first element that has the key of each number; the type of `numbers`
 };
 
-/// Numbers the distinct keys of elements. Keys are equal if their bits are. With several columns, a key is a
-/// row of them, and the first column counts most.
+/// Numbers the distinct keys of elements. Keys are equal if their bits are equal. With several columns, a key
+/// is a row of their values, and the first column counts most in the order of keys.
 ///
-/// Takes one pass over each column, which looks keys up in a table of the distinct ones, and one over the
-/// numbers. Throws InternalError for no columns, and for columns that differ in length.
+/// Takes one pass over each column, which looks keys up in a table, and one pass over the numbers. Throws
+/// InternalError if there are no columns, or if columns differ in length.
 [[nodiscard]] NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order);
 
 /// The size of the range of integer keys, if it is not larger than their number: no more distinct keys are
@@ -84,9 +86,10 @@ struct NumberedKeys {
 /// Elements grouped by the distinct keys of one column.
 struct KeyGroups {
     GroupOrder order;
-    Array keys;  ///< of each group
+    Array keys;  ///< key of each group
 
-    /// Integers with a size_of_range() are grouped by their distance from the least one, other keys by
+    /// Groups the elements of `column` by key. In ascending order, integer keys with a size_of_range() are
+    /// grouped by their distance from the least key. Other keys are grouped by
     /// number_keys().
     KeyGroups(const Array& column, KeyOrder order);
     /// Groups elements by `numbered`, the result of number_keys() for `column`.

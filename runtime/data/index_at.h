@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// Returns an element of an array of i32 or i64.
+/// Returns element `place` of an array of i32 or i64.
 inline std::int64_t index_at(const Array& array, std::int64_t place)
 {
     const auto i = static_cast<std::size_t>(place);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // a thread takes at least this many entries
 
-/// Calls `visit` with the keys' bits, and with a function that maps bits to integers in the order of the
+/// Calls `visit` with the keys' bits and a function that maps these bits to integers in the order of the
 /// keys.
 template <class Visit>
 void visit_keys(const Array& keys, Visit visit)
@@ -113,8 +113,9 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// Number of keys that repeat any earlier key. A key is a candidate if its hash occurs twice. A candidate is
-/// counted at once if a small table of recent keys holds it; all other candidates are sorted and counted.
+/// Returns the number of keys that repeat an earlier key. A key is a candidate if its hash occurs twice. A
+/// candidate is counted at once if a small table of recent keys holds it; all other candidates are sorted and
+/// counted.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {
@@ -147,7 +148,7 @@ std::int64_t count_returning(std::span<const Bits> keys)
     return count;
 }
 
-/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. For numbers, the size is
+/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. Sizes up to 8 bytes are
 /// known at compile time.
 void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const std::byte* from,
                   const auto& place_into, const auto& place_from)
@@ -168,8 +169,8 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies the entries at `places` of `from` to `into`, in this order. With `is_back`, copies the entries of
-/// `from` to `places` of `into`.
+/// Copies the entries at `places` of `from` to `into`, in the order of `places`. If `is_back` is true, does
+/// the reverse: copies the entries of `from` in order to `places` of `into`.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

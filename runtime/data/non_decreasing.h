@@ -9,8 +9,8 @@
 
 namespace segfold {
 
-/// True if no value is less than the one before it. Offsets that a caller lends are checked before every
-/// fold, so several threads check blocks without branches, at the speed of memory.
+/// True if no value is less than the value before. Offsets that a caller lends are checked before every fold,
+/// so several threads check blocks without branches, at the speed of memory.
 template <class T>
 bool is_non_decreasing(std::span<const T> values)
 {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // a thread takes at least this many keys
 
-/// A table that numbers distinct keys as they come: open addressing, at most half full.
+/// A hash table that numbers distinct keys in the order of their arrival: open addressing, at most half full.
 template <class Bits>
 class KeyTable {
 public:
@@ -25,7 +25,7 @@ public:
 
     [[nodiscard]] const std::vector<Bits>& keys() const { return keys_; }
 
-    /// The number of a key, which is the next one if the key is new.
+    /// Returns the number of a key. A new key gets the next number.
     std::int64_t number_of(Bits key)
     {
         for (auto place = hash(key);; place = (place + 1) & (slots_.size() - 1)) {
@@ -75,7 +75,7 @@ private:
     std::vector<Bits> keys_;
 };
 
-/// Numbers the keys of one share; `numbers` gets the numbers of its own table.
+/// Numbers the keys of one share by the share's own table.
 template <class Bits, class Index>
 void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable<Bits>& table)
 {
@@ -89,8 +89,8 @@ void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable
     }
 }
 
-/// Numbers integers whose range is not larger than their number, by a table of the range. Returns nothing for
-/// other keys.
+/// Numbers integer keys by a table with an entry for each integer of their range. Returns nothing if the
+/// range exceeds the number of keys.
 template <class Integer, class Index>
 std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
 {
@@ -99,16 +99,16 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
         return std::nullopt;
     const Shares parts(std::ssize(keys), kFewestKeys);
     const auto [low, greatest] = extremes_of(keys, kFewestKeys);
-    const auto least = low;  // a name that lambdas take
+    const auto least = low;  // lambdas cannot capture `low`
     const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= keys.size())
         return std::nullopt;
-    // The caller may change keys after an interrupted call, so that each place is bounded.
+    // Keeps each place in the range, because the caller may change keys after an interrupted call.
     const auto slot_of = [&](std::size_t i) {
         const auto distance = static_cast<std::uint64_t>(keys[i]) - static_cast<std::uint64_t>(least);
         return static_cast<std::size_t>(std::min<std::uint64_t>(distance, range));
     };
-    // More shares would spend their time on the range, and not on elements.
+    // Smaller shares would spend most of their time on their tables of the range.
     const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));
     std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
@@ -118,7 +118,7 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
             if (auto& first = first_of[slot_of(i)]; first < 0)
                 first = static_cast<Index>(i);
     });
-    std::vector<std::size_t> slots;  // of the keys that are there, in their order
+    std::vector<std::size_t> slots;  // slots that have a key, in the order of the keys
     for (std::size_t slot = 0; slot <= range; ++slot) {
         for (std::size_t share = 1; share < firsts.size() && firsts.front()[slot] < 0; ++share)
             firsts.front()[slot] = firsts[share][slot];
@@ -141,8 +141,8 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     return found;
 }
 
-/// Numbers the shares of the elements apart, then their distinct keys in the order of the shares, so that
-/// numbers do not depend on how many shares there are.
+/// Numbers the keys of each share, then the distinct keys of all shares in the order of the shares. The
+/// number of shares does not change the result.
 template <class Bits, class Index>
 NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
 {
@@ -213,8 +213,8 @@ NumberedKeys number_one(const Array& column, KeyOrder order)
                : number_any<std::int32_t>(column, Type::i32, order);
 }
 
-/// A number for each pair of numbers, in their order. There are at most 2^31 times 2^31 pairs, or as many as
-/// memory holds.
+/// Joins each pair of numbers into one number that keeps the order of the pairs. This number fits 64 bits,
+/// because there are at most 2^31 times 2^31 pairs, or as many as memory holds.
 Array paired(const Array& high, const Array& low, std::int64_t num_low)
 {
     Array pairs(Type::i64, high.length());

@@ -28,7 +28,7 @@ constexpr std::int64_t kLargestSmallInteger = 8;
 constexpr std::uint64_t kSmallUnsigned = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// Makes the float `integer` * `scale`; `scale` is a power of two. The type must hold the product exactly.
+/// Returns the float `integer` * `scale`; `scale` is a power of two. The type must hold the product exactly.
 template <class Element>
 Element exact_float(Type type, std::int64_t integer, double scale)
 {
@@ -49,7 +49,7 @@ int significand_bits(Type type)
     }
 }
 
-/// Maps the high bits of `random` to 0 to count - 1.
+/// Maps the high bits of `random` to an integer below `count`.
 std::uint64_t below(std::uint64_t count, std::uint64_t random) { return (random >> 32) * count >> 32; }
 
 template <class Element>
@@ -99,7 +99,7 @@ Element uniform_value(Type type, std::uint64_t random)
                                 1.0 / static_cast<double>(std::int64_t{1} << bits));
 }
 
-/// The bits of critical values: zeros, limits, infinities, NaN and denormals.
+/// Returns the bits of critical values: zeros, limits, infinities, NaN and denormals.
 std::vector<std::uint64_t> edge_bits(Type type)
 {
     const int bits = static_cast<int>(8 * size_bytes(type));
@@ -169,8 +169,8 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range,
     });
 }
 
-/// The sum of the lengths before the first negative length, which a later check refuses. Throws InputError
-/// that names the length at which the sum exceeds 64 bits.
+/// Returns the sum of the lengths before the first negative length, which a later check refuses. Throws
+/// InputError that names the length at which the sum exceeds 64 bits.
 template <class Values>
 std::int64_t sum_of_lengths(const Values& values)
 {
@@ -186,7 +186,8 @@ std::int64_t sum_of_lengths(const Values& values)
     return sum;
 }
 
-/// The number of elements implied by offsets (the last), lengths (the sum) or range ends (the largest).
+/// Returns the number of elements that the layout's array implies: the last of offsets, the sum of lengths,
+/// or the largest end of ranges.
 ///
 /// Entries that later checks refuse count as 0. Throws InputError if a sum of lengths overflows.
 std::int64_t implied_elements(LayoutKind kind, const Array& array)

@@ -14,16 +14,15 @@ namespace segfold {
 struct ResolvedLayout {
     Segments segments;
     std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
-    /// For layout groups: the old positions of the elements that the segments mean; none if they are not
-    /// moved.
+    /// For layout groups: the old position of each element after sorting by group; none if no element moves.
     std::optional<Array> places = {};
 };
 
-/// Reads the files of a layout, or generates its lengths, and checks the result.
+/// Reads the files of a layout, or generates its lengths, and checks the segments.
 ///
 /// Without `num_elements`, the files determine the number of elements; `whole`, `uniform` and generated
-/// layouts need it. `value_type` is the type of the column "value" of the layout rows. Files may be .npy or
-/// .npz (see read_array()).
+/// layouts have no files and need it. `value_type` is the type of the column "value" of layout `rows`. Files
+/// may be .npy or .npz (see read_array()).
 ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_elements,
                        Type value_type = Type::f32);
 
@@ -37,8 +36,8 @@ enum class ValueRange : std::uint8_t {
                ///< products in any order are exact and stay near 1
 };
 
-/// Generates values that depend only on type, seed, range and place. Bools are true or false with equal
-/// probability in every range. `first` is the place of the first value.
+/// Generates values that depend only on type, seed, range and place. In every range, a bool is true or false
+/// with equal probability. `first` is the place of the first value.
 Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
                       std::int64_t first = 0);
 /// Fills an existing array with the values of generate_values().

@@ -13,21 +13,21 @@ namespace {
 
 constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices that a thread takes at a time
 
-/// Joins two ranges of lengths. Both must come from at least one segment.
+/// Joins two ranges of lengths. Each must come from at least one segment.
 LengthRange both(const LengthRange& a, const LengthRange& b)
 {
     return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
 }
 
-/// Arrays of the segments' first elements and of their ends.
+/// Addresses of the segments' first elements and of their ends.
 template <class Index>
 struct Bounds {
     const Index* begins;
     const Index* ends;
 };
 
-/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width has a loop of its own,
-/// so that compilers vectorise it.
+/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width of indices gets a loop
+/// of its own, which compilers vectorise.
 template <class Look>
 auto visit_bounds(const Segments& segments, Look look)
 {
@@ -40,7 +40,7 @@ auto visit_bounds(const Segments& segments, Look look)
     return first.type() == Type::i32 ? look(bounds_of(std::int32_t{})) : look(bounds_of(std::int64_t{}));
 }
 
-/// Lengths of `count` segments from `first` on, at most a slice.
+/// Returns the range of lengths of `count` segments from `first` on. `count` is at most the size of a slice.
 template <class Index>
 LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_t count)
 {
@@ -53,7 +53,7 @@ LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_
     return {shortest, longest, count * longest};
 }
 
-/// Lengths of the segments from `begin`, which must start a slice, to `end` - 1.
+/// Returns the range of lengths of the segments from `begin`, which must start a slice, to `end` - 1.
 template <class Index>
 LengthRange range_between(Bounds<Index> bounds, std::int64_t begin, std::int64_t end)
 {
@@ -97,7 +97,7 @@ LengthRange length_range(const Segments& segments)
 {
     if (segments.num_segments == 0)
         return {};
-    if (segments.form == SegmentForm::groups)  // nobody has counted them: one may have all elements
+    if (segments.form == SegmentForm::groups)  // lengths are not counted: one group may have all elements
         return {0, segments.num_elements, segments.num_elements};
     if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
         return {segments.length(0), segments.length(0), segments.num_segments * segments.length(0)};

@@ -27,7 +27,7 @@ MarkVector<T> load_vector(const T* from)
     return values;
 }
 
-/// Marks of flags: every nonzero flag, and the first element.
+/// Marks segment starts in flags: every nonzero flag, and the first element.
 template <class T>
 struct FlagMarks {
     using Value = T;
@@ -54,7 +54,7 @@ struct FlagMarks {
     }
 };
 
-/// Marks of keys: every key that differs from the one before, and the first element.
+/// Marks segment starts in keys: every key that differs from the key before, and the first element.
 template <class T>
 struct KeyMarks {
     using Value = T;
@@ -100,7 +100,7 @@ struct KeyMarks {
 inline constexpr int kEmptyBlocks = 4;
 
 /// Calls `found(i)` for each element from `begin` to `end` - 1 that starts a segment, in order. Skips eight
-/// elements at a time if none of them does.
+/// elements at a time if none of them starts a segment.
 template <class Marks, class Found>
 void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found found)
 {
@@ -121,7 +121,7 @@ void for_starts(const Marks& mark, std::int64_t begin, std::int64_t end, Found f
     }
 }
 
-/// Number of elements from `begin` to `end` - 1 that start a segment.
+/// Returns the number of elements from `begin` to `end` - 1 that start a segment.
 template <class Marks>
 std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t end)
 {
@@ -147,13 +147,14 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
 }
 
 /// Finds the starts of all segments of `num_elements` elements, on all usable cores. Calls `make(count,
-/// write)` once; `make` allocates `count` integers and passes their address to `write`.
+/// write)` once. `make` must allocate `count` integers and pass their address to `write`, which stores the
+/// starts there.
 template <class Marks, class Make>
 void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {
     constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that a thread takes at a time
     const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
-    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before a chunk
+    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before each chunk
     const auto end_of = [&](std::int64_t chunk) { return std::min(num_elements, (chunk + 1) * kChunk); };
     ThreadPool::shared().run(num_chunks, [&](std::int64_t chunk) {
         before[static_cast<std::size_t>(chunk) + 1] = count_starts(mark, chunk * kChunk, end_of(chunk));

@@ -79,7 +79,8 @@ void check_num_elements(std::int64_t num_elements)
         throw InputError(fmt::format("the number of elements is {}; it must not be negative", num_elements));
 }
 
-/// Throws InputError unless every bound lies within the data. `verb` names the kind of bound.
+/// Throws InputError if a bound lies outside of the data. `verb` says in messages what a range does there:
+/// begins or ends.
 void check_bounds(const Array& bounds, std::string_view what, std::string_view verb,
                   std::int64_t num_elements)
 {
@@ -108,8 +109,8 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
                     index_at(ends, s), index_at(begins, s)));
 }
 
-/// The sum of the lengths of all ranges, or the largest integer if it overflows. Both arrays must have one
-/// type.
+/// Returns the sum of the lengths of all ranges, or the largest integer if the sum overflows. Both arrays
+/// must have the same type.
 std::int64_t total_range_length(const Array& begins, const Array& ends)
 {
     std::int64_t total = 0;
@@ -154,8 +155,9 @@ Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
     return segments;
 }
 
-/// Converts 64-bit offsets to 32 bits, into `room` if it is large enough. One pass on all cores also makes
-/// the checks of segments_from_offsets(); returns nothing if a check fails.
+/// Converts 64-bit offsets to 32 bits, into `room` if it is large enough. The same pass on all cores makes
+/// the checks of segments_from_offsets(). Returns nothing if a check fails, or if the offsets are not i64 or
+/// need 64 bits.
 std::optional<Array> narrowed_offsets(const Array& offsets, std::int64_t num_elements, Array room)
 {
     constexpr std::int64_t kPart = std::int64_t{1} << 16;

@@ -10,16 +10,16 @@
 
 namespace segfold {
 
-/// Segmentation of the elements 0 to num_elements - 1.
+/// The division of the elements 0 to num_elements - 1 into segments.
 ///
 /// The functions below make segments and check everything on which kernels rely. Index arrays hold i32 or i64
 /// (index_bits()). Segments of form flags or keys also hold offsets, which the reference and stages for
-/// offsets use. Those of form groups have no bounds: kernels alone take them.
+/// offsets use. Segments of form groups have no bounds, and only kernels read them.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t uniform_length = 0;  ///< for form uniform
+    std::int64_t uniform_length = 0;  ///< length of each segment; for form uniform
     Array offsets;    ///< for forms offsets, flags, keys: [num_segments + 1], non-decreasing from 0 to
                       ///< num_elements
     Array begins;     ///< for form ranges: [num_segments]
@@ -41,11 +41,11 @@ struct Segments {
     [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
 
     [[nodiscard]] Segments copy() const;
-    /// The same segments, with borrowed arrays.
+    /// Returns the same segments with borrowed arrays.
     [[nodiscard]] Segments lend() const;
 };
 
-/// Number of neighbouring segments in a slice: the lanes of a warp.
+/// Number of neighbouring segments that form a slice. It equals the number of lanes of a warp.
 inline constexpr std::int64_t kSliceSegments = 32;
 
 /// The lengths of the shortest and of the longest segment; zeros if there are no segments.
@@ -55,40 +55,40 @@ inline constexpr std::int64_t kSliceSegments = 32;
 struct LengthRange {
     std::int64_t shortest = 0;
     std::int64_t longest = 0;
-    /// Number of items after padding each segment to the longest of its slice of kSliceSegments neighbours.
-    /// This is the work of a warp whose lanes take one segment each, with waiting included.
+    /// Number of items if each segment is padded to the longest segment of its slice of kSliceSegments
+    /// neighbours. This is the work of warps whose lanes take one segment each and wait for the longest.
     std::int64_t padded = 0;
 };
 [[nodiscard]] LengthRange length_range(const Segments& segments);
 
-/// Number of items: the sum of the segments' lengths, which differs from num_elements only for ranges. The
-/// largest integer if the sum overflows.
+/// Returns the number of items: the sum of the segments' lengths, which differs from num_elements only for
+/// ranges; the largest integer if the sum overflows.
 std::int64_t num_items(const Segments& segments);
 
-/// Limit for 32-bit indices: on the number of elements, of segments, and of elements in all ranges.
+/// The most elements, segments or items for which indices have 32 bits.
 ///
-/// It is 2^27 below the type's limit. An index may then run past the end by a tile for every block of a grid
-/// without overflow.
+/// The limit is 2^27 below the type's limit, so that an index may run past the end by one tile for each block
+/// of a grid without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
-/// The width of indices, 32 or 64, for the given counts: elements, segments, items and the uniform length.
-/// Data, plans and streams all use this rule.
+/// Returns the width of indices, 32 or 64, for the given counts: elements, segments, items and the uniform
+/// length. Data, plans and streams all use this rule.
 [[nodiscard]] constexpr int index_bits_for(std::initializer_list<std::int64_t> counts)
 {
     return std::ranges::all_of(counts, [](std::int64_t count) { return count <= kMaxNarrowIndex; }) ? 32 : 64;
 }
 
-/// Makes one segment of all elements, even if there are none.
+/// Makes one segment of all elements. It is empty if there are no elements.
 Segments whole_segments(std::int64_t num_elements);
 
 /// Makes segments of `length` elements each. `length` must be positive, and `num_elements` a multiple of it.
 Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 
-/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. If they
-/// must be converted, `room` may hold the result; it must have S + 1 elements.
+/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. Offsets
+/// narrowed to 32 bits are stored in `room` if it has S + 1 elements of type i32.
 Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
-/// Makes segments [begins[s], ends[s]). They may leave gaps, overlap and come in any order.
+/// Makes the segments [begins[s], ends[s]). The segments may leave gaps, overlap and come in any order.
 Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements);
 
 /// Makes segments from S lengths of any integer type, whose sum must be `num_elements`.
@@ -103,11 +103,12 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements);
 /// Makes segments from one key for each element, of any type: the maximal runs of equal neighbours. Fills
 /// Segments::keys.
 ///
-/// Keys are equal if their bits are: a NaN continues a run of the same NaN, and 0.0 and -0.0 are different
-/// keys.
+/// Keys are equal if their bits are equal: a NaN continues a run of the same NaN, and 0.0 and -0.0 are
+/// different keys.
 Segments segments_from_keys(Array keys, std::int64_t num_elements);
 
-/// Converts segments to flags, or to keys of type i32. They must be contiguous, and none may be empty.
+/// Converts segments to form flags, or to form keys with keys of i32. Segments must be contiguous and not
+/// empty.
 Segments given_as(SegmentForm form, const Segments& segments);
 
 /// Converts the indices to the given width, 32 or 64, to choose a specialisation by hand.

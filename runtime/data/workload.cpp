@@ -117,7 +117,7 @@ std::optional<std::int64_t> first_empty(const Segments& segments)
     return std::nullopt;
 }
 
-/// Refuses ranges that overlap: a shared element would get two outputs.
+/// Throws InputError if ranges overlap, because a shared element would get two outputs.
 void refuse_shared_elements(const Segments& segments, const std::string& op)
 {
     if (segments.form != SegmentForm::ranges)

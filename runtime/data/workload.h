@@ -22,20 +22,21 @@ struct Workload {
 
 /// One named array for each of returned_fields(): results [num_segments], then outputs [num_elements].
 struct Results : std::vector<NamedArray> {
-    std::optional<Array> keys;  ///< the key of each segment, if a kernel found the segments in keys
+    std::optional<Array> keys;  ///< the key of each segment; only if a kernel found the segments in keys
 };
 
-/// Allocates the results of a workload, filled with bytes that a computation is unlikely to give.
+/// Allocates the results of a workload. Fills them with bytes that a computation is unlikely to give.
 Results allocate_results(const Workload& workload);
 
-/// Allocates results for a form in which kernels find the segments. The arrays then have room for one segment
-/// per element.
+/// Allocates results for kernels that read segments in `form`. If kernels find the segments, the arrays have
+/// room for one segment per element.
 Results allocate_results(const Workload& workload, SegmentForm form);
 /// Allocates results for a fold of these sizes.
 Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_segments,
                          std::int64_t num_elements, std::int64_t num_features);
 
-/// Returns the workload of one feature. Its numbers are copied from every row; other arrays are borrowed.
+/// Returns the workload of one feature. The feature's numbers are copied from every row; other arrays are
+/// borrowed.
 [[nodiscard]] Workload feature_of(const Workload& workload, std::int64_t feature);
 /// Returns one feature of the results of a fold over rows.
 [[nodiscard]] Results feature_of(const Results& results, std::int64_t feature, std::int64_t num_features);
@@ -43,18 +44,20 @@ Results allocate_results(const Operator& op, SegmentForm form, std::int64_t num_
 [[nodiscard]] Results fold_features(const Workload& workload,
                                     const std::function<Results(const Workload&)>& fold);
 
-/// Returns the fold of an operator with a `map`: the same arrays, borrowed, with without_outputs().
+/// Returns the workload of an operator with a `map`, without the outputs: its operator is without_outputs(),
+/// and its arrays are borrowed.
 [[nodiscard]] Workload fold_of(const Workload& workload);
 
-/// Most features in a row: the bytes of a row of 8-byte numbers can then be counted in 32 bits.
+/// Most features in a row. With this limit, 32 bits count the bytes of a row of 8-byte numbers.
 inline constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 27;
 
 /// Throws InputError if rows of `what` have more features than kMaxFeatures.
 void check_num_features(const std::string& what, std::int64_t num_features);
 
-/// Checks types and lengths of a workload's arrays, and that every empty segment has a result.
+/// Checks types and lengths of a workload's arrays, that every empty segment has a result, and that no
+/// element gets two outputs.
 ///
-/// Throws InputError. The message names the parameter, or the first empty segment if the operator gives it no
+/// Throws InputError if a check fails. The message names the parameter, or the first empty segment without a
 /// result.
 void check_workload(const Workload& workload);
 

@@ -30,7 +30,7 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Reads columns from files. All must have one length, which `num_elements` receives.
+/// Reads columns from files. All columns must have the same length, which `num_elements` receives.
 void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
                  std::optional<std::int64_t>& num_elements, std::optional<std::int64_t>& num_features)
 {
@@ -73,8 +73,8 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
     }
 }
 
-/// Widens i32 to i64, u32 or u64 if `type` is one of these. Leaves other arrays unchanged, for later checks
-/// to refuse.
+/// Widens i32 to i64, u32 or u64 if `type` is one of these types. Leaves other arrays unchanged; later checks
+/// refuse them if their type is wrong.
 Array convert_indices(Array array, Type type)
 {
     const bool widens =
@@ -91,7 +91,7 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-/// Bytes per element of all columns that are still missing.
+/// Returns the bytes per element of all columns that are still missing.
 double bytes_of_element(const Operator& op, const std::map<std::string, Array>& arrays,
                         std::int64_t num_features)
 {
@@ -103,7 +103,7 @@ double bytes_of_element(const Operator& op, const std::map<std::string, Array>& 
     return bytes;
 }
 
-/// Throws InputError if memory does not suffice for the columns that must still be made.
+/// Throws InputError if memory does not suffice for the missing columns.
 void refuse_many_elements(const Operator& op, const std::map<std::string, Array>& arrays,
                           std::int64_t num_elements, std::int64_t num_features)
 {
@@ -139,7 +139,7 @@ void refuse_many_results(const Operator& op, const std::map<std::string, Array>&
                    what);
 }
 
-/// The column that receives the values of a Matrix Market file; null if there is none.
+/// Returns the column that receives the values of a Matrix Market file; null if there is none.
 const Parameter* taker_of_values(const Operator& op)
 {
     const auto is_column = [](const Parameter& parameter) { return !parameter.table; };
@@ -150,7 +150,7 @@ const Parameter* taker_of_values(const Operator& op)
     return std::ranges::count_if(op.parameters, is_column) == 1 && only->name != "column" ? &*only : nullptr;
 }
 
-/// The type in which the values of a Matrix Market file are read.
+/// Returns the type in which the values of a Matrix Market file are read.
 Type type_of_values(const Operator& op)
 {
     const auto* taker = taker_of_values(op);
@@ -170,7 +170,7 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
-/// Moves the columns that are there to the order of `places`.
+/// Moves the elements of the existing columns into the order of `places`.
 void move_columns(const Operator& op, const Array& places, std::map<std::string, Array>& arrays)
 {
     for (const auto& parameter : op.parameters)
@@ -319,8 +319,8 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
     const auto kind = request.layout.kind;
     if (!num_elements &&
         (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
-        // Rounds down to whole segments, but to at least one, so that a request may state a segment length
-        // alone.
+        // Rounds down to whole segments, but to at least one segment, so that a user may give nothing but a
+        // segment length.
         const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }

@@ -20,22 +20,22 @@ struct WorkloadRequest {
     std::map<std::string, std::string> scalars = {};  ///< parameter -> text of its value
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
-    std::optional<std::int64_t> num_features = {};  ///< of generated rows; rows from files bring their own
-    /// Number of elements if neither the user nor a file nor the layout states one.
+    std::optional<std::int64_t> num_features = {};  ///< length of generated rows; files state theirs
+    /// Number of elements if none of the user, the files and the layout states one.
     std::int64_t standard_elements = 0;
     std::uint64_t seed = 7;
     ValueRange values = ValueRange::small_integers;
     std::optional<int> index_bits = {};
-    bool sorts_keys = false;  ///< for layout keys: first sorts keys and columns, stably
-    /// Missing columns, tables and scalars are generated if true, refused if false.
+    bool sorts_keys = false;  ///< true: keys and columns are stably sorted by key first; for layout keys
+    /// If true, missing columns, tables and scalars are generated; if false, they are an error.
     ///
-    /// Once a file or a written array gives a column, a table, a scalar or the segments, generated data must
-    /// be requested by name. Columns and tables need a range of values, or a number of elements if the
-    /// segments alone are given; segments need the name of a generated layout.
+    /// Once a file or a written array gives a column, a table, a scalar or the segments, other data are
+    /// generated only if the request names them: columns and tables by a range of values, or by a number of
+    /// elements if the segments alone are given; segments by the name of a generated layout.
     bool generates = true;
-    /// Changes the segments before anything is generated for them; absent: they stay.
+    /// Changes the segments before arrays are generated for them. The function is empty if the segments stay.
     std::function<Segments(Segments)> recast = {};
-    bool takes_inputs = true;  ///< the verb has a flag --input, which messages may mention
+    bool takes_inputs = true;  ///< true if the verb has a flag --input; messages may then mention the flag
 };
 
 /// True if a file or a written array gives columns or tables.
@@ -44,30 +44,31 @@ struct WorkloadRequest {
 /// Describes the first array that a request gives: "'x' comes from a file".
 [[nodiscard]] std::string what_is_given(const WorkloadRequest& request);
 
-/// Throws InputError for missing parameters that must not be generated: all if `request.generates` is false,
-/// and scalars if columns are given.
+/// Throws InputError if a parameter is missing that must not be generated: any parameter if
+/// `request.generates` is false, and a scalar if columns are given.
 void require_given(const Operator& op, const WorkloadRequest& request,
                    const std::function<bool(const Parameter&)>& is_given);
 
-/// Reads a scalar's value into an array of one: a number of its type, or true, false, inf, -inf, nan. Throws
-/// InputError.
+/// Reads a scalar's value into an array of one element. The text is a number of the scalar's type, or true,
+/// false, inf, -inf or nan. Throws InputError if the type has no such value.
 Array scalar_array(const Parameter& parameter, const std::string& text);
 
-/// Reads the scalars that are given as text; empty if there are none. Throws InputError as scalar_array()
+/// Reads the scalars that are given as text; empty if none is given. Throws InputError as scalar_array()
 /// does.
 [[nodiscard]] ScalarValues given_scalars(const Operator& op, const std::map<std::string, std::string>& texts);
 
-/// Throws InputError unless the array given to a scalar by --input has exactly one value.
+/// Throws InputError if the array that --input gives to a scalar does not have exactly one value.
 void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);
 
-/// True for a column that takes the values or the column numbers of a Matrix Market file. It is called
+/// True if the column takes the values or the column numbers of a Matrix Market file. Such a column is called
 /// `value` or `column`; a single column of another name takes the values.
 [[nodiscard]] bool comes_with_rows(const Operator& op, const Parameter& parameter);
 
-/// Sets the seed of a generated layout, unless the layout states a seed or needs none.
+/// Sets the seed of a generated layout. Does nothing if the layout states a seed or needs none.
 Layout seeded(Layout layout, std::uint64_t seed);
 
-/// Number of features in generated rows: the number asked for, else 8; 1 for an operator without rows.
+/// Returns the number of features in generated rows: the number asked for, else 8; 1 for an operator without
+/// rows.
 [[nodiscard]] std::int64_t generated_features(const Operator& op, std::optional<std::int64_t> asked);
 
 /// A workload with the origin of each parameter's array.
@@ -80,8 +81,9 @@ struct PreparedWorkload {
 
 /// Reads and generates the requested data. The workload passes check_workload().
 ///
-/// A generated column that indexes a table holds valid indices of it; a generated table is long enough for
-/// its indices. The caller must check that reads of tables stay inside. Throws InputError.
+/// A generated column that indexes a table holds valid indices of the table; a generated table is long enough
+/// for its indices. The caller must check that reads of tables stay inside. Throws InputError if data cannot
+/// be read, or do not fit the operator or each other.
 PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold

@@ -1,4 +1,4 @@
-// The sums of segments by CUB and by segfold, of the same arrays on the device and on the same stream.
+// Sums segments by CUB and by segfold: the same arrays in device memory, and the same stream.
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include <segfold/segfold.h>
@@ -23,7 +23,7 @@ void sum_by_segfold(const float* values, const int* ends, float* sums, cudaStrea
     auto plan = session.plan(segfold::standard_operator("sum_f32"), segments, num_elements);
     plan.run({segfold::on_device(values, num_elements)}, segments, {segfold::on_device(sums, num_segments)},
              stream);
-    cudaStreamSynchronize(stream);  // the plan's program and scratch memory go with it
+    cudaStreamSynchronize(stream);  // the plan's end frees its program and scratch memory
 }
 
 int main()

@@ -1,11 +1,11 @@
-// An operator that does not commute, on a stream, inside a graph that is captured once and replayed.
+// Runs an operator that does not commute on a stream, in a CUDA graph that is captured once and replayed.
 #include <cuda_runtime.h>
 
 #include <segfold/segfold.h>
 #include <algorithm>
 #include <iostream>
 
-// Composition of x -> scale x + shift over unsigned 32-bit numbers: exact, and no two orders agree.
+// Composes maps x -> scale x + shift of unsigned 32-bit numbers. Results are exact and depend on the order.
 struct Map : segfold::State {
     Field<unsigned> scale{"scale", 1u}, shift{"shift", 0u};
 };

@@ -1,4 +1,4 @@
-// Mean and variance of a column with offsets, by Welford's method, and what a check says of them.
+// Computes the mean and variance of each segment of a column by Welford's method, and checks the results.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>
@@ -8,7 +8,7 @@ struct Moments : segfold::State {
     Field<float> mean{"mean", 0}, m2{"m2", 0};
 };
 
-// Merged pairwise (Chan, Golub, LeVeque 1983).
+// Joins the moments of two parts (Chan, Golub, LeVeque 1983).
 const segfold::Operator moments = segfold::define<Moments>("moments", [](auto& op) {
     segfold::Column<float> x(op, "x");
     segfold::Result<float> mean(op, "mean"), variance(op, "variance");

@@ -1,4 +1,4 @@
-// An operator that is a text, read from a file when the program runs, and a scalar.
+// Reads the text of an operator from a file when the program runs, and folds with a scalar.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <string>

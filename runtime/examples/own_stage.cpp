@@ -1,4 +1,4 @@
-// A stage of your own: one CUDA file in a folder, which a run takes where the stage says that it suits.
+// Adds a stage of your own: one CUDA file in a folder. A run takes the stage if `suits` ranks it first.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// Running results within segments, and groups in any order.
+// Computes running results within segments, and within groups whose elements stand in any order.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>
@@ -13,11 +13,11 @@ try {
             std::cout << value << ' ';
         std::cout << '\n';
     };
-    show(session.scan(sum, {amounts}, segfold::offsets(ends)));                       // with the element
-    show(session.scan(sum, {amounts}, segfold::offsets(ends), {.exclusive = true}));  // without it
-    show(session.scan(sum, {amounts}, segfold::offsets(ends), {.reverse = true}));    // from the end
+    show(session.scan(sum, {amounts}, segfold::offsets(ends)));                       // includes the element
+    show(session.scan(sum, {amounts}, segfold::offsets(ends), {.exclusive = true}));  // excludes the element
+    show(session.scan(sum, {amounts}, segfold::offsets(ends), {.reverse = true}));    // begins at the end
     show(session.fold(sum, {amounts}, segfold::groups(owners, 4)));  // the total of each owner
-    show(session.scan(sum, {amounts}, segfold::groups(owners, 4)));  // and how it grew
+    show(session.scan(sum, {amounts}, segfold::groups(owners, 4)));  // running totals of each owner
 } catch (const segfold::Error& error) {
     std::cerr << error.what() << '\n';
     return error.exit_code();

@@ -1,4 +1,4 @@
-// A sum of segments: the shortest program.
+// Sums segments. This is the shortest program.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

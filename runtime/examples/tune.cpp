@@ -1,4 +1,4 @@
-// Tune once, run often: the winner is kept in a file, and later plans of this GPU, problem and shape take it.
+// Tunes once. A file keeps the fastest plan for later runs on this GPU with the same problem and shape.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

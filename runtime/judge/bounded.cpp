@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-// Segments longer than this are judged one by one, each by all threads.
+// Segments of this length and longer are judged one by one, each by all threads.
 constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;
 
 class BoundedComparison {
@@ -29,7 +29,7 @@ public:
     Comparison run()
     {
         const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once. A long segment that does not is judged after the others, by all
+        // Most segments agree at once. The others are judged afterwards: long segments first, each by all
         // threads.
         std::vector<std::int64_t> open;
         for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
@@ -53,7 +53,8 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
-        // If few segments are refused, they are folded once more along the runs that kernels use.
+        // If few segments are refused, these are folded once more, divided into runs of elements like those
+        // of a kernel's lanes.
         const bool are_few = refused_.size() <= kFewSegments;
         for (auto& [segment, verdict] : refused_) {
             if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
@@ -126,7 +127,8 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// Judges a short segment with all folds, so that the bound shown does not depend on the results.
+    /// Describes a segment. Makes all folds if no verdict is known, so that the bound shown does not depend
+    /// on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());

@@ -6,7 +6,7 @@ namespace segfold {
 
 /// Compares the results of a workload without a map with `wide`, the results of reduce_widely().
 ///
-/// Leaves `Comparison::against` for the caller to set.
+/// Does not set `Comparison::against`; the caller must set it.
 [[nodiscard]] Comparison compare_within_bounds(const Workload& workload, const Bytecode& bytecode,
                                                const OperatorInputs& inputs, const WideResults& wide,
                                                const Results& actual, const JudgeOptions& options);

@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kShownElements = 8;  // at each end of a segment
+constexpr std::int64_t kShownElements = 8;  // number of elements shown at each end of a segment
 
 void check_shape(const Operator& op, const Workload& workload, const Results& results,
                  const std::string& name)
@@ -94,8 +94,8 @@ void add_other(std::optional<ComparedSegment>& described, const Results& other)
         described->fields[f].other = value_text(other[f].array, described->segment);
 }
 
-/// Turns a description of the other results into one of the actual results, with the other values beside
-/// them.
+/// Turns a description of the other results into a description of the actual results, with the other values
+/// beside the actual ones.
 void turn_around(std::optional<ComparedSegment>& described, const Results& actual)
 {
     if (!described)

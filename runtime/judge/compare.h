@@ -1,5 +1,5 @@
 #pragma once
-// Compares results with the right ones: which segments differ, by how much, and on which data.
+// Compares results with the reference: which segments differ, by how much, and on which data.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,14 +19,16 @@ struct ComparedField {
     std::string name;
     std::string actual;
     std::string expected;
-    std::string other;            ///< value of the other results; empty if they are the reference
+    /// Value of the other results, if actual results are also compared with other results; else empty.
+    std::string other;
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< the largest error allowed
     bool wrong = false;
-    /// Either the actual or the expected value overflows, the other one is finite, and neither is certainly
+    /// True if the actual or the expected value overflows, the other one is finite, and neither is certainly
     /// wrong (tolerance.h).
     bool overflowed = false;
-    /// Decimal digits that the data determine, if they are too few to judge the value (tolerance.h).
+    /// The number of decimal digits that the data determine, if they are too few to judge the value
+    /// (tolerance.h); empty if the value can be judged.
     std::optional<double> digits_left = {};
 
     [[nodiscard]] bool unjudged() const { return digits_left.has_value(); }
@@ -39,7 +41,7 @@ struct ComparedElements {
     std::vector<std::string> last;  ///< empty if `first` holds all elements
 };
 
-/// Everything known about one segment. Its elements are begin .. end - 1.
+/// A segment with its compared values. The segment has the elements from `begin` to `end` - 1.
 struct ComparedSegment {
     std::int64_t segment = 0;
     std::int64_t begin = 0;
@@ -51,36 +53,38 @@ struct ComparedSegment {
 
 /// The outcome of comparing results.
 struct Comparison {
-    bool bit_for_bit = false;  ///< true: all bits must be equal; false: values must lie within bounds
+    bool bit_for_bit = false;  ///< true if all bits must be equal, false if values must lie within bounds
     std::int64_t num_segments = 0;
     std::int64_t num_wrong = 0;
     std::string against;  ///< "the reference", or the name of the other results
-    /// Name of the other results if they are wrong and the actual ones are right.
+    /// Name of the other results if these are wrong and the actual results are right; else empty.
     std::string culprit;
     std::optional<ComparedSegment> first_wrong;
-    /// Segment with the largest ratio, right or wrong; absent if bit for bit or if all are equal.
+    /// Segment with the largest ratio, right or wrong; absent if results are compared bit for bit or all are
+    /// equal.
     std::optional<ComparedSegment> worst;
 
-    /// Number of segments that are neither right nor wrong because intermediate values overflow. With several
-    /// features, or with both results and outputs, this is the largest of their numbers.
+    /// Number of segments that are neither right nor wrong, because intermediate values overflow. Features
+    /// are counted separately, and so are results and outputs; this is the largest of these numbers.
     std::int64_t num_overflowed = 0;
     std::optional<ComparedSegment> first_overflowed;
 
-    /// Number of other segments that hold no wrong value, but a value that cannot be judged because its bound
-    /// exceeds a quarter of it. With several features, this is the largest number, as for overflow.
+    /// Number of other segments without a wrong value, but with a value that cannot be judged because its
+    /// bound exceeds a quarter of it. This is the largest of several numbers, as for num_overflowed.
     std::int64_t num_unjudged = 0;
     std::optional<ComparedSegment> first_unjudged;
 
-    /// True if no segment is wrong, even if some cannot be judged: see is_judged().
+    /// True if no segment is wrong, even if some segments cannot be judged; see is_judged().
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
     [[nodiscard]] bool is_judged() const { return num_overflowed == 0 && num_unjudged == 0; }
-    /// Takes over the overflowed segments of `other` if it has more of them, and its unjudged segments
-    /// likewise.
+    /// Takes the number of overflowed segments, and the first of them, from `other` if that number is larger.
+    /// Does the same for unjudged segments.
     void take_unsaid(Comparison& other);
 };
 
-/// Returns a report: one line if all agree. Otherwise the number of wrong segments, the first wrong segment
-/// with its elements, and the worst one if that is a different segment. Ends without a line break.
+/// Returns a report without a final line break. If all segments agree, the report is one line. If not, it has
+/// the number of wrong segments, the first wrong segment with its elements, and the worst segment if it is
+/// another one.
 ///
 ///     2 of 5000 segments are wrong, the first one:
 ///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
@@ -90,34 +94,36 @@ std::string print(const Comparison& comparison);
 /// Returns the report's sentence on overflowed segments; empty if there are none.
 std::string print_overflow(const Comparison& comparison);
 
-/// Returns the report's sentence on segments that cannot be judged; empty if all can be.
+/// Returns the report's sentence on segments that cannot be judged; empty if there are none.
 ///
 ///     3 of 40 segments cannot be judged, the first one is segment 4 (elements 80 to 99, length 20): variance
 ///     is 1.25, reference says 1, bound 0.9: the data leave no digit
 std::string print_unjudged(const Comparison& comparison);
 
 /// Returns the number of overflowed and unjudged segments as text, e.g. "3 of 40 segments cannot be judged";
-/// empty if all could be judged.
+/// empty if there are none.
 std::string unsaid_in_brief(const Comparison& comparison);
 
 struct JudgeOptions {
-    int threads = 0;           ///< 0: all cores
-    std::uint64_t seed = 7;    ///< seed of the random folds behind the bounds
-    bool bit_for_bit = false;  ///< demand the reference's bits even if the operator rounds
-    /// False: only the order from left to right is right; other orders do not widen bounds.
+    int threads = 0;         ///< 0 means all cores
+    std::uint64_t seed = 7;  ///< seed of the random folds behind the bounds
+    /// If true, results must have the reference's bits even if the operator rounds.
+    bool bit_for_bit = false;
+    /// If false, only a fold from left to right is right, so folds in other orders do not widen bounds.
     bool is_associative = true;
 };
 
 class MappedJudge;
 
-/// Holds the right results of a workload. Compares any number of results with them.
+/// Holds the reference results of a workload, and compares any number of results with them.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
 /// any NaN, and -0 and 0 differ. All other operators are compared with the reference in wide precision,
 /// within bounds measured on each segment that needs one (runtime/judge/tolerance.h).
 class Judge {
 public:
-    /// Computes the reference. The workload must outlive the judge. Throws InputError if it cannot be run.
+    /// Computes the reference. The workload must outlive the judge. Throws InputError if the workload cannot
+    /// be run.
     explicit Judge(const Workload& workload, JudgeOptions options = {});
     ~Judge();
     Judge(Judge&&) noexcept;
@@ -133,8 +139,8 @@ public:
 
     /// Compares results with the results of another back end, stage or plan, which messages call `name`.
     ///
-    /// For exact operators, actual and other results must have the same bits, and the reference plays no
-    /// part. For all other operators, actual and other results must lie within their bounds of the reference.
+    /// For exact operators, actual and other results must have the same bits; the reference is not used. For
+    /// all other operators, actual and other results must lie within their bounds of the reference.
     [[nodiscard]] Comparison compare(const Results& actual, const Results& other,
                                      const std::string& name) const;
 
@@ -149,9 +155,10 @@ private:
     [[nodiscard]] Comparison over_features(
         const std::function<Comparison(const Judge& judge, std::int64_t feature)>& compare) const;
 
-    /// One per feature if the operator has row parameters; then the members below stay empty.
+    /// One entry for each feature, if the operator has row parameters; the members below then stay empty.
     std::vector<std::unique_ptr<const Feature>> features_;
-    std::unique_ptr<const Workload> fold_;  ///< the workload without its outputs, if the operator has some
+    /// The workload without its outputs; null if the operator has no outputs.
+    std::unique_ptr<const Workload> fold_;
     std::unique_ptr<const MappedJudge> mapped_;
     const Operator& op_;
     const Workload& workload_;  ///< the workload that is folded
@@ -159,11 +166,11 @@ private:
     Bytecode bytecode_;
     OperatorInputs inputs_;
     bool bit_for_bit_;
-    Results exact_;     ///< set if compared bit for bit
-    WideResults wide_;  ///< set otherwise
+    Results exact_;     ///< set if bit_for_bit_ is true
+    WideResults wide_;  ///< set if bit_for_bit_ is false
 };
 
-/// Returns the place and elements of a segment; the fields are left empty.
+/// Returns the place and elements of a segment, without the result fields.
 ComparedSegment describe_segment(const Workload& workload, std::int64_t segment);
 
 /// True if element `i` of both arrays has the same bits. Any two NaNs count as the same.

@@ -10,8 +10,8 @@ namespace {
 
 using Wide = Machine<long double>;
 
-/// Returns the largest relative error that working precision gives an instruction's value, in unit roundoffs;
-/// 0 if the instruction is exact.
+/// Returns the largest relative error of an instruction's value in working precision; 0 if the instruction is
+/// exact.
 long double movement_of(const Instruction& step)
 {
     constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
@@ -38,7 +38,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// Sets the slot to the placeholder of an unreadable value.
+/// Sets the slot to NaN, or to 0 if `type` is not floating-point, in place of a value that cannot be read.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))
@@ -120,8 +120,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         }
         if (step.opcode == Opcode::jump_unless)
             continue;
-        // Only a disturbed index can lie outside of a table: the reference read at all other indices without
-        // a fault.
+        // Only a disturbed index can lie outside of a table, because the reference has read at all other
+        // indices without an error.
         if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
             set_unknown(slots[step.out], step.target);
         if (frame.movements[at] == 0)

@@ -1,6 +1,6 @@
 #pragma once
 // Runs an operator in wide precision with a small random error in place of each rounding. The distance by
-// which this moves the results shows how well the data determine them.
+// which these errors move the results shows how well the data determine the results.
 #include <cstdint>
 #include <vector>
 
@@ -12,9 +12,9 @@ namespace segfold {
 /// Runs an operator's parts in long double. Where working precision would round, it moves the value by about
 /// the unit roundoff of its type, up or down at random.
 ///
-/// A value that its type holds with four bits to spare is not moved, so sums of small integers stay exact.
+/// A value is not moved if its type could hold it with four bits less, so sums of small integers stay exact.
 /// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
-/// times as far. The random choices depend only on the seed and on the place in the fold.
+/// times as far. The random errors depend only on the seed and on the place in the fold.
 ///
 /// Source: Monte Carlo arithmetic, Parker 1997, but with errors near full size and random signs.
 class DisturbedEvaluator {
@@ -33,7 +33,7 @@ public:
     void empty(std::int64_t segment, Value* result);
     void map(std::int64_t index, std::int64_t position, std::int64_t segment, std::int64_t length,
              const Value* result, Value* out);
-    /// `out` of map() and scan() has room for all outputs and receives those that the part sets.
+    /// `out` of map() and scan() has room for all outputs and receives the outputs that the part sets.
     void scan(std::int64_t index, std::int64_t position, std::int64_t segment, const Value* before,
               const Value* through, Value* out);
 
@@ -53,7 +53,7 @@ private:
     const OperatorInputs* inputs_;
     std::uint64_t seed_;
     Frame lift_, combine_, finish_, empty_, map_, scan_;
-    std::vector<Value> values_;  ///< of the outputs of a part
+    std::vector<Value> values_;  ///< values of the outputs of a part
 };
 
 /// Returns the value of `type` nearest to `value`. If `type` is not floating-point, returns `value`.

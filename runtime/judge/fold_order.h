@@ -11,14 +11,14 @@
 
 namespace segfold {
 
-/// Brackets of a fold, shown for elements a, b, c, d of a segment.
+/// The bracketings of a fold, for a segment with the elements a, b, c, d.
 ///
-/// left: ((a b) c) d. balanced: (a b) (c d). random: at random places. runs: each run is folded from left to
-/// right, and a balanced tree joins the runs.
+/// `left` combines ((a b) c) d, and `balanced` combines (a b) (c d). `random` splits the elements at random
+/// places. `runs` folds runs of elements from left to right, and joins the runs by a balanced tree.
 enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
 
-/// Lengths of the runs: the first has `first` elements, the others `width`; the last may be shorter. 0 <
-/// first <= width.
+/// Lengths of the runs into which FoldOrder::runs divides a segment. The first run has `first` elements, each
+/// other run has `width` elements, except that the last run may be shorter. 0 < first <= width.
 struct Runs {
     std::int64_t width = 1;
     std::int64_t first = 1;
@@ -41,7 +41,7 @@ struct Stripes {
     {
         if (width <= 1)
             return begin + place;
-        // The first `long_ones` stripes have one element more than the others.
+        // The first `long_ones` stripes have one element more than the other stripes.
         const std::int64_t short_length = length / width;
         const std::int64_t long_ones = length % width;
         const std::int64_t in_long_ones = long_ones * (short_length + 1);
@@ -56,8 +56,8 @@ struct Stripes {
 ///
 /// `Folder` is a copyable type with `Value`, `state_fields()`, `lift(index, Value* state)` and
 /// `combine(earlier, later, node, out)`. `node` is different for each combination of the tree; `out` may be
-/// one of the operands. The tree depends only on length, order and seed; `threads` only shares out its
-/// branches. Only FoldOrder::runs uses `runs`.
+/// one of the operands. The tree depends only on length, order and seed, not on the number of threads that
+/// fold its branches. Only FoldOrder::runs uses `runs`.
 template <class Folder>
 class TreeFold {
 public:

@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-constexpr int kMapFolds = 6;  ///< folds in working precision, and as many disturbed ones
+constexpr int kMapFolds = 6;  ///< number of folds in working precision, and of disturbed folds
 
 Results borrowed(const Results& returned, std::size_t first, std::size_t last)
 {
@@ -54,8 +54,9 @@ WideValue widened(Type type, const Slot<double>& slot)
 
 /// The verdict on one output over the elements of a segment.
 struct OutputVerdict {
-    ValueVerdict worst,
-        unjudged;  ///< `worst` has the largest ratio of all judged; `unjudged` is the first unjudged
+    /// `worst` is the judged verdict with the largest ratio. `unjudged` is the first verdict on a value that
+    /// cannot be judged.
+    ValueVerdict worst, unjudged;
     std::int64_t worst_at = -1, overflowed_at = -1, unjudged_at = -1;
 
     void note(const ValueVerdict& verdict, std::int64_t element)
@@ -89,7 +90,7 @@ long double largest_size(const WideField& output, std::int64_t begin, std::int64
 
 }  // namespace
 
-/// Verdicts on segments, collected by several threads in turn.
+/// The verdicts on segments, which several threads collect.
 struct MappedJudge::Found {
     std::int64_t num_wrong = 0, num_overflowed = 0, num_unjudged = 0;
     std::optional<ComparedSegment> first_wrong, worst, first_overflowed, first_unjudged;
@@ -124,8 +125,8 @@ struct MappedJudge::Found {
     }
 };
 
-/// Computes the outputs of one segment's elements again, in working precision and disturbed, along other
-/// folds and scans. Elements must come in the order of the scan.
+/// Computes the outputs of one segment's elements again along other folds and scans, in working precision and
+/// with disturbed roundings. Elements must come in the order of the scan.
 class MappedJudge::Again {
 public:
     Again(const MappedJudge& judge, std::int64_t segment)
@@ -237,12 +238,13 @@ private:
     std::int64_t segment_, begin_, length_;
     Evaluator<double> evaluator_;
     std::vector<DisturbedEvaluator> evaluators_;
-    std::vector<std::vector<Slot<double>>> results_;  ///< of the segment, by other folds
+    /// Results of the segment, for each fold in another order.
+    std::vector<std::vector<Slot<double>>> results_;
     std::vector<std::vector<WideValue>> disturbed_results_;
     std::vector<RunningState<Slot<double>>> scans_;
     std::vector<RunningState<WideValue>> disturbed_scans_;
     std::int64_t node_ = 0;                                    ///< number of disturbed combinations so far
-    std::vector<std::vector<WideValue>> working_, disturbed_;  ///< of the element, for each output
+    std::vector<std::vector<WideValue>> working_, disturbed_;  ///< values of the element, for each output
 };
 
 Results outputs_of(const Operator& op, const Results& returned)

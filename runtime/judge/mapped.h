@@ -5,12 +5,12 @@
 
 namespace segfold {
 
-/// Holds the right outputs of a workload whose operator has some, and compares outputs with them.
+/// Holds the reference outputs of a workload, and compares outputs with them.
 ///
 /// If nothing in the operator rounds, outputs must have the reference's bits. Otherwise each element gets a
 /// bound as in Tolerance: a few units in the last place, plus the distance by which its wide-precision output
 /// moves when the segment is folded or scanned in other orders or roundings are disturbed. A bound is too
-/// wide if it is large beside the output's largest value in the segment.
+/// wide to judge by if it is large beside the output's largest value in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.
@@ -18,8 +18,8 @@ public:
 
     /// Returns the reference's outputs, rounded to their types.
     [[nodiscard]] Results reference() const;
-    /// Compares outputs with the reference. `outputs` are the last arrays that a fold returned, one per
-    /// output. A segment is wrong if an element of it is wrong.
+    /// Compares outputs with the reference. `outputs` has one array for each output, as outputs_of() returns
+    /// them. A segment is wrong if one of its elements is wrong.
     [[nodiscard]] Comparison compare(const Results& outputs) const;
     /// Compares two sets of outputs bit for bit.
     [[nodiscard]] Comparison compare_bits(const Results& outputs, const Results& others) const;
@@ -38,8 +38,8 @@ private:
     Bytecode bytecode_;
     OperatorInputs inputs_;
     bool bit_for_bit_;
-    Results exact_;     ///< outputs; set if compared bit for bit
-    WideResults wide_;  ///< all results and outputs; set otherwise
+    Results exact_;     ///< outputs; set if they are compared bit for bit
+    WideResults wide_;  ///< all results and outputs; set if they are compared within bounds
 };
 
 /// Returns the outputs among the arrays that a fold returned. segment_results_of() returns the results, which

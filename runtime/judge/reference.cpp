@@ -20,7 +20,7 @@ constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
 constexpr std::int64_t kChunkLength = std::int64_t{1} << 9;
 
-/// A workload in the form that evaluators need.
+/// A workload with its bytecode and inputs.
 struct Folding {
     explicit Folding(const Workload& checked)
         : workload(checked), bytecode(compile_bytecode(checked.op)), inputs(inputs_of(checked))
@@ -32,8 +32,8 @@ struct Folding {
 };
 
 /// Folds chunks of elements from left to right, then the chunks' states. This rounds less than a plain sum,
-/// because fewer sums have their full size. With a `chunk_length` of the whole length or more, the order is
-/// strictly from left to right. `chunk` is room for a state.
+/// because fewer sums have their full size. If `chunk_length` is at least the number of elements, all
+/// elements are combined from left to right. `chunk` is memory for a state.
 template <class Real>
 void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int64_t begin, std::int64_t end,
                     std::int64_t position, std::int64_t segment, std::int64_t chunk_length, Slot<Real>* state,
@@ -75,8 +75,8 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
         evaluator.combine(state, &states[part * n], state);
 }
 
-/// Folds every segment and calls `store(segment, result)` with the values of its result fields. With
-/// `in_chunks`, folds by chunks, and long segments on all threads.
+/// Folds every segment and calls `store(segment, result)` with the values of its result fields. If
+/// `in_chunks` is true, folds by chunks, and folds long segments on all threads.
 template <class Real, class Store>
 void fold_segments(const Workload& workload, int threads, bool in_chunks, const Store& store)
 {
@@ -117,7 +117,8 @@ void fold_segments(const Workload& workload, int threads, bool in_chunks, const 
     }
 }
 
-/// Maps the elements of a segment and calls `store(element, outputs)` for each. Only map's outputs are set.
+/// Maps the elements of a segment and calls `store(element, outputs)` for each. Only the outputs that map
+/// computes are set.
 template <class Real, class Store>
 void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluator<Real>& evaluator,
                  std::int64_t segment, const Slot<Real>* result, const Store& store)
@@ -133,8 +134,8 @@ void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluat
     }
 }
 
-/// Scans the elements of every segment and calls `store(element, outputs)` for each. Only scan's outputs are
-/// set.
+/// Scans the elements of every segment and calls `store(element, outputs)` for each. Only the outputs that
+/// scan computes are set.
 template <class Real, class Store>
 void scan_segments(const Folding& folding, int threads, const Store& store)
 {
@@ -163,7 +164,7 @@ void scan_segments(const Folding& folding, int threads, const Store& store)
     });
 }
 
-/// True if nothing reads the results of segments: they are then not computed.
+/// True if nothing reads the results of segments, which are then not computed.
 bool needs_no_results(const Operator& op) { return !op.keeps_results && !op.map; }
 
 template <class Real>
@@ -199,8 +200,8 @@ Results fold_and_round(const Workload& workload, int threads)
             scan_segments<Real>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
         if (!workload.op.outputs.empty())
-            check_tables(
-                workload);  // throws for the first such element: the parts above visit elements in turn
+            // Throws for the first element that reads outside, which the parts above may not meet first.
+            check_tables(workload);
         throw;
     }
     return results;
@@ -322,8 +323,8 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
         if (workload.op.scan)
             scan_segments<long double>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
-        check_tables(workload);  // throws for the first element that reads outside: the loops above fold long
-                                 // segments last
+        // Throws for the first element that reads outside, which the loops above may not meet first.
+        check_tables(workload);
         throw;
     }
     return results;

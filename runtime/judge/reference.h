@@ -1,5 +1,5 @@
 #pragma once
-// The right results: the language's evaluator folds each segment, one element after the other.
+// Computes reference results: the language's evaluator folds each segment on the host.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +24,7 @@ using WideValue = Slot<long double>;
 /// One result field in wide precision.
 struct WideField {
     std::string name;
-    Type type;                      ///< the type that values are rounded to in the end
+    Type type;                      ///< type to which values are rounded at the end
     std::vector<WideValue> values;  ///< [num_segments]; for an output [num_elements]
 };
 
@@ -37,8 +37,8 @@ using WideResults = std::vector<WideField>;
 /// the workload returns. Elements outside of all segments get zero.
 Results map_elements(const Workload& workload, Results results, int threads = 0);
 
-/// Returns the precision of the right results: working precision if nothing in the operator rounds, since it
-/// is then exact; else wide.
+/// Returns the precision of the reference: working precision if nothing in the operator rounds, because the
+/// results are then exact; wide precision if something rounds.
 [[nodiscard]] Precision precision_of_reference(const Operator& op);
 
 /// Returns "working" or "wide".
@@ -47,21 +47,21 @@ Results map_elements(const Workload& workload, Results results, int threads = 0)
 /// Describes a precision, as in "long double (64 bits of significand), rounded once at the end".
 [[nodiscard]] std::string text_of(Precision precision);
 
-/// Returns the right results: reduce_sequentially() in precision_of_reference().
+/// Returns the reference results: reduce_sequentially() in precision_of_reference().
 Results right_results(const Workload& workload, int threads = 0);
 
 /// Folds each segment from left to right.
 ///
 /// Working precision rounds after every operation as the types demand. Wide precision rounds only once, to
-/// the type of the result. Segments are spread over `threads` threads (0: all), but each segment is folded by
-/// one. Throws InputError if the workload cannot be run (check_workload), or if an element reads outside of a
-/// table.
+/// the type of the result. Segments are spread over `threads` threads (0 means all cores), but one thread
+/// folds each segment. Throws InputError if the workload cannot be run (check_workload), or if an element
+/// reads outside of a table.
 Results reduce_sequentially(const Workload& workload, Precision precision = Precision::working,
                             int threads = 0);
 
 /// Folds each segment in wide precision and returns unrounded results: 16 bytes per segment and field. If the
-/// operator has outputs, returns all results, then the outputs. Results that the operator does not keep are
-/// only right if its map reads them. A scan goes strictly from element to element.
+/// operator has outputs, returns all results, then the outputs. If the operator keeps no results and has no
+/// map, the results are not computed. Scans combine one element after the other.
 ///
 /// Folds chunks of 2^9 elements and then their states, which for floating point is closer to the exact result
 /// than a sequential fold. All threads share a segment of 2^20 or more elements, in parts of 2^14. If the

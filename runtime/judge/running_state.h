@@ -1,5 +1,5 @@
 #pragma once
-// The states that a scan reads: of the elements before one, and with it.
+// The two states that a scan reads at each element: before the element and through it.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace segfold {
 
-/// The state before the first element of a scan: the identity. Without one, a state that nothing reads.
+/// The state before the first element of a scan: the identity; without an identity, a state that nothing
+/// reads.
 template <class Real>
 std::vector<Slot<Real>> state_before_first(const Bytecode& bytecode)
 {
@@ -21,8 +22,8 @@ std::vector<Slot<Real>> state_before_first(const Bytecode& bytecode)
 /// Runs over the lifted elements of one segment in the order of a scan.
 ///
 /// Chunks of elements are folded alone and combined with the state of all chunks before them, as kernels do
-/// with tiles. One endless chunk takes the elements strictly one after the other. A chunk holds only
-/// neighbouring elements, so every chunk length brackets the same elements in the same order.
+/// with tiles. With chunks of length kEndless, elements are combined one after the other. A chunk holds only
+/// neighbouring elements, so the chunk length changes the bracketing and not the order of the elements.
 template <class Value>
 class RunningState {
 public:
@@ -73,11 +74,11 @@ private:
     std::int64_t in_chunk_ = 0;
     bool has_chunks_ = false;
     std::vector<Value> before_, through_;
-    std::vector<Value> chunk_;   ///< of the elements of the open chunk
-    std::vector<Value> chunks_;  ///< of all closed chunks
+    std::vector<Value> chunk_;   ///< state of the open chunk
+    std::vector<Value> chunks_;  ///< state of all closed chunks
 };
 
-/// Calls `visit(element)` for the elements `begin` .. `end` - 1 in the order of a scan.
+/// Calls `visit(element)` for the elements from `begin` to `end` - 1 in the order of a scan.
 template <class Visit>
 void visit_in_order(std::int64_t begin, std::int64_t end, bool is_reverse, const Visit& visit)
 {

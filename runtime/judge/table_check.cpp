@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
 
-/// Value ranges and lengths of a workload's data. Each is computed at its first use.
+/// Value ranges of a workload's data, and lengths of its tables. Each range is computed at its first use.
 class WorkloadRanges {
 public:
     explicit WorkloadRanges(const Workload& workload) : workload_(workload) {}
@@ -56,7 +56,7 @@ private:
         if (name == "segment")
             return {0, segments.num_segments - 1};
         if (name == "length")
-            return {1, length_range(segments).longest};  // of a segment that has elements
+            return {1, length_range(segments).longest};  // only elements of non-empty segments read a table
         return values_in(array_of(name));
     }
 
@@ -66,8 +66,8 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// The results of segments that map reads tables by; none if it reads them by elements and places alone, or
-/// not at all. Throws for an element whose lift reads outside of a table.
+/// Returns the results of segments if map computes indices of tables from results; else returns none. Throws
+/// for an element whose lift reads outside of a table.
 Results results_for_map(const Workload& workload)
 {
     if (!reads_by_results(workload.op))
@@ -98,15 +98,16 @@ void visit_running(const Workload& workload, const Bytecode& bytecode, const Ope
     });
 }
 
-/// Lifts every element of every segment, and maps and scans it if the operator does; throws for the first
-/// that reads outside of a table. Reads of scan that depend on states come after all others.
+/// Lifts every element of every segment, and maps and scans it if the operator does. Throws for the first
+/// element that reads outside of a table. If scan computes indices of tables from states, its reads are
+/// checked last.
 void visit_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
     const auto results = results_for_map(workload);
-    std::vector<std::int64_t> item_begins;  // of each range; in other forms items are elements
+    std::vector<std::int64_t> item_begins;  // first item of each range; in other forms items are elements
     if (segments.form == SegmentForm::ranges) {
         item_begins.push_back(0);
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
@@ -116,7 +117,8 @@ void visit_all(const Workload& workload)
         return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
     };
     const bool scans_by_states = reads_by_states(workload.op);
-    const bool scans_anywhere = bytecode.has_scan && !scans_by_states;  // any states do
+    // Its reads do not depend on states, so any state serves.
+    const bool scans_anywhere = bytecode.has_scan && !scans_by_states;
     const auto items = num_items(segments);
     // for_blocks() throws the exception of the earliest block, whatever the number of threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
@@ -126,7 +128,7 @@ void visit_all(const Workload& workload)
         std::int64_t item = first * kPieceItems;
         const auto end = std::min(last * kPieceItems, items);
         std::int64_t segment = 0, beyond = segments.num_segments;
-        while (beyond - segment > 1) {  // the last segment that begins at or before the item
+        while (beyond - segment > 1) {  // finds the last segment that begins at or before the item
             const auto middle = std::midpoint(segment, beyond);
             (item_begin(middle) <= item ? segment : beyond) = middle;
         }

@@ -7,19 +7,20 @@
 
 namespace segfold {
 
-/// Returns the tables for which the ranges of the data do not prove that every read lies inside: a problem's
-/// `checked_tables`.
+/// Returns the names of the tables whose reads must be checked, because the value ranges of the data do not
+/// prove that every read lies inside. Problem::checked_tables takes these names.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
 
 /// Throws InputError for the first element, in the order of the segments, that reads outside of a table.
 ///
-/// If the ranges of the data do not decide, all threads of the host lift and map the elements. If results
-/// decide where map reads, the segments are folded first, in working precision.
+/// If the value ranges of the data do not prove that every read lies inside, all threads of the host lift and
+/// map the elements. If map computes indices of tables from results, the segments are folded first, in
+/// working precision.
 void check_tables(const Workload& workload);
 
 /// Throws InputError after a back end has noted reads outside of `tables`. The message names the first
-/// element that reads outside. If no element does on the host, which may round an index differently, it names
-/// the tables.
+/// element that reads outside. The host may round an index differently; if no element reads outside there,
+/// the message names the tables.
 [[noreturn]] void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables);
 
 }  // namespace segfold

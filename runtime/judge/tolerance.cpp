@@ -11,7 +11,7 @@ namespace {
 constexpr long double kInfiniteError = std::numeric_limits<long double>::infinity();
 constexpr long double kMargin = 3;
 constexpr long double kUlps = 4;
-constexpr long double kMostOfValue = 0.25L;  ///< a bound above this share of the value says little about it
+constexpr long double kMostOfValue = 0.25L;  ///< a bound above this share of the value is too wide
 constexpr int kMaxFolds = 24;
 constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
@@ -30,7 +30,8 @@ Kind kind_of(long double value)
     return value > 0 ? Kind::positive : Kind::negative;
 }
 
-/// Returns a value of any type as a number, exactly: long double has 64 bits of significand.
+/// Returns a value of any type as a number. The number is exact, because long double has 64 bits of
+/// significand.
 long double number(const WideValue& value, Type type)
 {
     if (is_float(type))
@@ -137,7 +138,8 @@ long double size_of(Type type, const WideValue& value)
 
 namespace {
 
-/// Returns the verdict if the actual or expected value is not finite, by comparing their kinds alone.
+/// Judges a value only by its kind (finite, nan, inf, -inf), because the value or the expected value is not
+/// finite.
 ValueVerdict weigh_kinds(Type type, long double value, long double expected,
                          std::span<const WideValue> working, bool overflows)
 {
@@ -222,16 +224,17 @@ void read_wide(const Results& results, std::int64_t i, std::span<WideValue> valu
 /// One way to fold a segment.
 struct Tolerance::Fold {
     FoldOrder order;
-    std::int64_t stripe_width;  ///< 1: elements in order
+    std::int64_t stripe_width;  ///< 1 keeps the order
     std::uint64_t seed;
     Runs runs = {};
 };
 
 /// The folds of one segment made so far.
 struct Tolerance::Samples {
-    std::vector<std::vector<WideValue>> working;  ///< [fold][field]
+    std::vector<std::vector<WideValue>> working;  ///< results of folds in working precision: [fold][field]
     std::vector<std::vector<WideValue>> disturbed;
-    bool overflow = false;  ///< a working fold of finite elements had a total that is not finite
+    /// True if a working-precision fold of finite elements had a total that is not finite.
+    bool overflow = false;
 };
 
 Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
@@ -320,11 +323,12 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
     return verdict;
 }
 
-/// Returns the way of fold `number`. Even numbers are folded in working precision, odd ones disturbed.
-/// Numbers 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
+/// Chooses the order of fold `number`. Even folds are made in working precision, odd folds disturbed. Folds
+/// 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
 ///
 /// If the operator is commutative, folds 0, 2 and 3 take the elements in order, and all others in stripes. If
-/// it is not, all take them in order, and folds 4, 6, ... have a random bracketing.
+/// the operator is not commutative, all folds take the elements in order, and folds 4, 6, ... have a random
+/// bracketing.
 Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
 {
     constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
@@ -339,7 +343,7 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >= length)  // takes any width that changes the order
+        if (fold.stripe_width >= length)  // takes another width, which changes the order
             fold.stripe_width =
                 length <= 2
                     ? 1
@@ -375,10 +379,10 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
     }
 }
 
-/// Whether some order of combining the segment's finite elements overflows.
+/// True if some order of combining the segment's finite elements overflows.
 ///
-/// Combines elements as long as the total grows. An element that would shrink the total begins a new one, or,
-/// if the operator is commutative, waits until later.
+/// Combines elements as long as the total grows. An element that would shrink the total begins a new total
+/// or, if the operator is commutative, is passed over.
 bool Tolerance::overflows_in_some_order(std::int64_t segment) const
 {
     const auto& types = bytecode_.state;

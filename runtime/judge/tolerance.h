@@ -18,38 +18,38 @@ struct SegmentVerdict {
     /// The largest distance allowed; inf if only the kind of a non-finite value is compared.
     std::vector<long double> bounds;
     std::vector<bool> wrong;
-    std::vector<bool> overflowed;  ///< neither wrong nor right: see ValueVerdict
-    std::vector<bool> unjudged;    ///< neither wrong nor right: see ValueVerdict
+    std::vector<bool> overflowed;  ///< neither wrong nor right; see ValueVerdict::overflowed
+    std::vector<bool> unjudged;    ///< neither wrong nor right; see ValueVerdict::unjudged
     bool agrees = true;
     long double ratio = 0;  ///< largest error divided by its bound
 };
 
-/// Judges results of segments by their wide-precision results. For use by one thread at a time.
+/// Judges results of segments by their wide-precision results. Only one thread at a time may use this object.
 ///
-/// A result within 4 ulp of the wide one agrees at once, which is cheap. Otherwise the segment is folded
+/// A result within 4 ulp of the wide result agrees at once, which is cheap. Otherwise the segment is folded
 /// again in several orders, and
 ///
 ///     bound = 3 (spread + movement) + 4 ulp + the smallest positive value of the type
 ///     spread     largest distance from the wide result to a working-precision result of a balanced, left or
 ///                random tree
 ///     movement   largest change of the wide result when each rounding becomes a random error of half a unit
-///                to one unit roundoff, up or down (disturbed.h), over trees of the same kinds: the condition
-///                of the data and the operator
+///                to one unit roundoff, up or down (disturbed.h), over trees of the same kinds; this is the
+///                condition of the data and the operator
 ///
 /// "ulp" is the unit in the last place of the result's type at the wide result. If the operator is
 /// commutative, the folds also take the elements in other orders, as threads that load side by side do.
 ///
-/// Folds are added while the result lies outside of the bound: up to 24, or up to 2^22 elements in all but at
-/// least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements, an
-/// error above a hundred bounds is refused after six folds. Integer results of an operator that rounds must
-/// equal the wide results, unless other folds give other integers.
+/// Folds are added while the result lies outside of the bound: up to 24 folds and up to 2^22 elements in all,
+/// but at least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements,
+/// an error above a hundred bounds is refused after six folds. Integer results of an operator that rounds
+/// must equal the wide results, unless other folds give other integers.
 ///
-/// A kernel brackets in another way: each lane folds a run of elements from left to right, and a tree joins
-/// the lanes. If products cancel, a single border between two runs can cost more than all others.
+/// A kernel combines the elements in another way: each lane folds a run of elements from left to right, and a
+/// tree joins the lanes. If products cancel, a single border between two runs can cost more than all others.
 /// judge_by_runs() therefore folds a segment with runs that begin at every place.
 ///
-/// A bound above a quarter of the value would let too much pass. A result that only such a bound admits is
-/// neither right nor wrong: it cannot be judged.
+/// A bound above a quarter of the value would let too much pass. A result within such a bound, but within no
+/// smaller one, is neither right nor wrong: it cannot be judged.
 ///
 /// A non-finite result must be of the same kind (nan, inf, -inf) as the wide result rounded to its type, or
 /// as the result of a working-precision fold, which may overflow where long double does not. If some order of
@@ -66,19 +66,20 @@ public:
     [[nodiscard]] bool agrees_at_once(std::span<const WideValue> actual,
                                       std::span<const WideValue> wide) const;
 
-    /// Judges a segment by folding it again. `threads` threads share each fold. With `to_the_end`, makes all
-    /// folds even if fewer suffice, so the bound is the same for every actual result.
+    /// Judges a segment by folding it again. `threads` threads share each fold. If `to_the_end` is true,
+    /// makes all folds even if fewer suffice, so the bound is the same for every actual result.
     [[nodiscard]] SegmentVerdict judge(std::int64_t segment, std::span<const WideValue> actual,
                                        std::span<const WideValue> wide, int threads, bool to_the_end = false);
 
-    /// Like judge(), with further folds by runs of 4 to 64 elements that begin anywhere. For a segment of at
-    /// most kMostRunElements; if the error is above a hundred bounds, the runs are skipped. Takes several
-    /// hundred folds, so call it only for the few segments that judge() refused.
+    /// Like judge(), with further folds by runs of 4 to 64 elements that begin anywhere. The segment may have
+    /// at most kMostRunElements elements. If the error is above a hundred bounds, the folds by runs are left
+    /// out. Takes several hundred folds, so call it only for the few segments that judge() refused.
     [[nodiscard]] SegmentVerdict judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
                                                std::span<const WideValue> wide);
 
-    /// Folds a segment `count` times, in orders that judge() uses, and returns the results: disturbed if
-    /// `is_disturbed`, else in working precision. Leaves out folds that fail.
+    /// Folds a segment `count` times, in orders that judge() uses, and returns the results. The folds are
+    /// disturbed if `is_disturbed` is true, and in working precision if it is false. Leaves out folds that
+    /// fail.
     [[nodiscard]] std::vector<std::vector<WideValue>> sample_results(std::int64_t segment, int count,
                                                                      bool is_disturbed) const;
 
@@ -88,8 +89,8 @@ private:
     struct Fold;
     struct Samples;
 
-    /// Adds a fold to `samples`. Returns false if the fold fails: other rounding may move an index outside of
-    /// a table.
+    /// Adds a fold to `samples`. Returns false if the fold fails, because other rounding may move an index
+    /// outside of a table.
     bool add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed, int threads) const;
     [[nodiscard]] bool overflows_in_some_order(std::int64_t segment) const;
     [[nodiscard]] Fold choose_fold(std::int64_t segment, std::int64_t length, int number) const;
@@ -110,12 +111,12 @@ private:
 /// The verdict on one value.
 struct ValueVerdict {
     long double error = 0;  ///< distance from the wide value; inf if only one of the two is finite
-    long double bound = 0;  ///< largest distance allowed; inf if only the kind of non-finite counts
+    long double bound = 0;  ///< largest distance allowed; inf if only the kind of a non-finite value counts
     bool wrong = false;
     /// The value is of another kind than the wide value, because intermediate values overflow in some folds
     /// of working precision. It is neither right nor wrong.
     bool overflowed = false;
-    /// The value is within its bound, but the bound is more than a quarter of it. It is neither right nor
+    /// The value is within its bound, but the bound exceeds a quarter of the value. It is neither right nor
     /// wrong.
     bool unjudged = false;
     [[nodiscard]] long double ratio() const;
@@ -125,7 +126,8 @@ struct ValueVerdict {
 /// exceeds the value.
 [[nodiscard]] double digits_left(long double bound, long double value);
 
-/// The cheap test: true if `actual` is within 4 ulp of `wide`, or of the same kind if `wide` is not finite.
+/// The cheap test of a value: true if `actual` is within 4 ulp of `wide`, or of the same kind if `wide` is
+/// not finite.
 [[nodiscard]] bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide);
 
 /// Judges a value by the values of other folds, in working precision and disturbed, as described at

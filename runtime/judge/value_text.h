@@ -6,8 +6,8 @@
 
 namespace segfold {
 
-/// Returns element `i` of an array as the shortest text that reads back as the same value. Bools are true or
-/// false.
+/// Returns element `i` of an array as the shortest text that reads back as the same value. The text of a bool
+/// is "true" or "false".
 std::string value_text(const Array& array, std::int64_t i);
 
 /// Returns a wide value, rounded to `type`, as text.

@@ -16,7 +16,8 @@ namespace {
 
 bool is_among(const std::vector<Law>& laws, Law law) { return std::ranges::find(laws, law) != laws.end(); }
 
-/// Searches quickly for counter-examples among values of the data. Without elements, it refutes nothing.
+/// Searches quickly for counter-examples among values of the data. Returns an empty report if there are no
+/// elements.
 LawReport report_on(const DataRanges& ranges, const Workload& workload)
 {
     auto options = kPatientLawOptions;
@@ -26,8 +27,8 @@ LawReport report_on(const DataRanges& ranges, const Workload& workload)
     return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
 }
 
-/// Keeps only the finite values of each range. Returns false if all values were finite, or if a column has
-/// none.
+/// Keeps only the finite values of each range. Returns false if all values were finite already, or if a
+/// column has no finite value.
 bool keep_finite(DataRanges& ranges)
 {
     bool were_others = false;
@@ -40,7 +41,7 @@ bool keep_finite(DataRanges& ranges)
     return were_others;
 }
 
-/// Whether infinities or NaN are known to break the identity.
+/// True if infinities or NaN are known to break the identity.
 bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
 {
     const auto* finding = report.find(Law::identity);
@@ -75,11 +76,11 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
 
 namespace {
 
-/// Whether no order of combining the data overflows, and the values of the data break none of the laws that
+/// True if no order of combining the data overflows, and the values of the data break none of the laws that
 /// only overflow refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
-    // The search among the data's values must not overflow either.
+    // The search below folds values of the data. These folds must not overflow either.
     const auto longest = std::max(shape_of(workload.segments).longest, kFoldOfSearch);
     const FoldLength length{longest, std::max(workload.segments.num_elements, kFoldOfSearch)};
     if (!overflows_nowhere(workload.op, known_values(workload.op, workload.arrays), length))
@@ -102,8 +103,8 @@ void refute(LawReport& report, Law law, CounterExample example)
     *finding = std::move(refuted);
 }
 
-/// Tries the identity on all elements. Returns true if it holds. Otherwise adds the counter-example to the
-/// report.
+/// Tries the identity on all elements. Returns true if no element refutes it. Otherwise adds the
+/// counter-example to the report and returns false.
 bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
 {
     auto elements = try_identity(workload, Elements::all);
@@ -136,7 +137,7 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
         laws.assumed.push_back(Law::associative);
 }
 
-/// Judges an identity that is refuted, or neutral on finite values alone, by the data.
+/// Judges an identity by the data if it is refuted, or if it is neutral on finite values alone.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
     auto report = laws.report;
@@ -150,7 +151,7 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
                               : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
                                     !try_identity(workload, Elements::finite).counter_example;
         laws.has_sound_identity = laws.spares_data || holds_on_finite;
-        if (!laws.has_sound_identity)  // a counter-example from the data says more
+        if (!laws.has_sound_identity)  // replaces the counter-example by one from the data
             std::ranges::replace_if(
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));
@@ -169,7 +170,7 @@ std::string in_one_line(std::string text)
     return text;
 }
 
-/// Tries an identity on some elements of the data, if no search refutes it except by NaN.
+/// Tries the identity on some elements of the data if a search refutes it at most by NaN.
 void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
 {
     if (!laws.doubts_identity || !laws.has_sound_identity || laws.without_identity || laws.spares_data)
@@ -212,7 +213,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             if (depends_on_nan(laws))
                 keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
         } else {
-            // Finite elements may still produce NaN, as log(-1) does.
+            // A law keeps its warning about NaN only if finite elements produce NaN, as log(-1) does.
             const auto found = report_on(data_ranges(workload), workload);
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }

@@ -15,7 +15,8 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 /// Number of elements that a thread tries at a time.
 constexpr std::int64_t kTriedAtOnce = std::int64_t{1} << 14;
 
-/// Numbers of elements tried if no search refutes the identity; the second if some elements are not finite.
+/// If no search refutes the identity, it is tried on `kSomeElements` elements; on `kSomeOfNotFinite` if some
+/// values are not finite.
 constexpr std::int64_t kSomeElements = 1024;
 constexpr std::int64_t kSomeOfNotFinite = std::int64_t{1} << 16;
 
@@ -37,7 +38,8 @@ TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, s
         auto tried = trial().try_identity(begin * stride, std::min(end * stride, size), step, elements);
         const std::lock_guard lock(mutex);
         all.tried += tried.tried;
-        // Keeps the counter-example of the first element, whichever thread was faster.
+        // Keeps the counter-example with the lowest index, so that the result does not depend on the threads'
+        // speed.
         if (tried.counter_example && begin < first) {
             first = begin;
             all.counter_example = std::move(tried.counter_example);

@@ -5,18 +5,19 @@
 
 namespace segfold {
 
-/// The time limit is a safeguard only: no operator of ordinary size reaches it.
+/// Options of a short search for counter-examples. The number of cases limits the search. The time limit is a
+/// safeguard that no ordinary operator reaches.
 inline constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
 
 /// Returns the operator with zero in place of each NaN in a lifted state.
 [[nodiscard]] Operator without_nan(Operator op);
 
-/// Searches among elements without infinities and NaN; tables may have any values.
+/// Searches for counter-examples among elements without infinities and NaN. Tables may have any values.
 [[nodiscard]] LawReport check_on_finite_elements(const Operator& op, const ScalarValues* scalars = nullptr);
 
 [[nodiscard]] bool has_floats(const Operator& op);
 
-/// Returns for which values of the scalars the finding leaves its law in doubt.
+/// Returns the kind of scalar values for which the finding leaves its law in doubt.
 [[nodiscard]] ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding);
 
 }  // namespace segfold

@@ -66,8 +66,8 @@ bool is_standard(const Operator& op)
     return false;
 }
 
-/// Whether some element that no search has drawn may have a state that the identity changes. Tests show that
-/// no standard operator has such elements.
+/// True if elements that no search has drawn may refute the identity. Tests show that no standard operator
+/// has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -172,7 +172,7 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         asked.scalars = options.scalars;
         prove::prove_laws(op, report, solver, asked);
     }
-    if (proof != nullptr && options.scalars == nullptr)  // stored verdicts do not cover these scalar values
+    if (proof != nullptr && options.scalars == nullptr)  // others do not hold for all scalars
         prove::remember(op, report);
     return conclude(op, std::move(report), options, assumed);
 }
@@ -194,7 +194,8 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// Whether a verdict on the 8-bit version also holds for the operator: combine has only small constants.
+/// True if combine has only constants from -100 to 100. A verdict on the operator's 8-bit version then holds
+/// for the operator too.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -221,8 +222,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 
 namespace {
 
-/// Whether a scalar of this value is beyond a proof over the reals, or a proof that excludes overflow: the
-/// value is not finite, or its square overflows.
+/// True if a proof over the reals, or a proof that excludes overflow, does not cover a scalar of this value:
+/// the value is not finite, or its square overflows.
 bool is_extreme(const FieldValue& value)
 {
     if (is_float(value.type))
@@ -324,8 +325,8 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
 
 namespace {
 
-/// Returns advice for a law that holds for sorted data: how to rely on it. Empty if no sorting is known to
-/// help.
+/// Returns advice how to rely on a law that holds for sorted data. Empty if the law is not known to hold for
+/// any sorting.
 std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
 {
     const auto* finding = laws.report.find(law);

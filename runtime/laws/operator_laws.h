@@ -18,52 +18,58 @@ namespace segfold {
 /// The outcome of a search for counter-examples, and the laws that stages may rely on.
 ///
 /// Many operators on floats obey their laws except for NaN: max(-inf, nan) is -inf, so -inf is not neutral.
-/// If the data are unknown, associativity and an identity that only NaN refutes are still relied on, with a
-/// warning; otherwise nothing could run. Data with NaN are folded from left to right.
+/// If the data are unknown, stages still rely on associativity and on an identity that only NaN refutes, and
+/// the user gets a warning; otherwise nothing could run. Data that are known to have NaN are folded from left
+/// to right.
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;     ///< false: the identity is refuted and cannot be relied on
-    bool has_sound_append = true;       ///< false: append is refuted, and lift and combine take its place
-    std::vector<Law> refuted_by_nan;    ///< relied on although NaN refutes them
+    bool has_sound_identity = true;     ///< false if the identity is refuted and cannot be relied on
+    bool has_sound_append = true;       ///< false if append is refuted; lift and combine then take its place
+    std::vector<Law> refuted_by_nan;    ///< laws relied on although NaN refutes them
     bool is_neutral_on_finite = false;  ///< the identity is refuted, but not among finite elements
-    /// Names the data with NaN, as in "'x' has NaN", if these NaN keep associativity from being relied on.
+    /// A text such as "'x' has NaN" if stages do not rely on associativity because these data have NaN;
+    /// absent otherwise.
     std::optional<std::string> with_nan = {};
-    /// Laws that only overflow refutes, and on which nothing relies: see while_nothing_overflows().
+    /// Laws that only overflow refutes, and on which no stage relies: see while_nothing_overflows().
     std::vector<Law> refuted_by_overflow;
-    /// Laws that only overflow refutes, and on which while_nothing_overflows() relies.
+    /// Laws that only overflow refutes, and on which stages rely by while_nothing_overflows().
     std::vector<Law> spared_overflow = {};
-    /// A fold of more elements may overflow, and so break laws whose verdicts do not cover overflow.
+    /// A fold of at most this many elements breaks no law by overflow, whatever its data are. For a longer
+    /// fold, each law's verdict must cover overflow.
     std::int64_t most_elements = std::numeric_limits<std::int64_t>::max();
-    /// Laws on which nothing relies because these data may overflow: see broken_by_overflow().
+    /// Laws on which no stage relies because these data may overflow: see broken_by_overflow().
     std::vector<Law> broken_by_overflow = {};
     std::vector<Law> assumed;          ///< refuted, but relied on at the user's request
-    bool assumes_identity = false;     ///< the user vouches for the identity if no data are known
+    bool assumes_identity = false;     ///< the user vouches for the identity
     bool assumes_associative = false;  ///< the user vouches for associativity
     bool is_remembered = false;        ///< the report comes from an earlier proof
     bool takes_undeclared = false;     ///< commutativity is relied on as proved, though not declared
-    /// True if no search refutes the identity, except by NaN, but elements of the data may refute it. A fold
-    /// tries the identity on some elements.
+    /// True if a search refutes the identity at most by NaN, but elements of the data may still refute it. A
+    /// fold then tries the identity on some of its elements.
     bool doubts_identity = false;
     bool spares_data = false;  ///< the identity is refuted, but not by values in the data
-    /// Number of elements that were tried, and of all elements, if spares_data is set. 0: none was tried.
+    /// If `spares_data` is set, the identity was tried on `num_tried` of the data's `num_elements` elements.
+    /// If `num_tried` is 0, no element was tried.
     std::int64_t num_tried = 0, num_elements = 0;
-    /// The reason to run without the identity: it is neutral only on finite values, and some are not finite.
+    /// Reason to run without the identity, such as infinities in the data; absent if the run uses the
+    /// identity.
     std::optional<std::string> without_identity = {};
-    /// False if the data are unknown, as for a plan or a stream; without_identity is then only a precaution.
+    /// False if the data are unknown, as for a plan or a stream. `without_identity` is then only a
+    /// precaution.
     bool knows_data = true;
-    /// Text that a refusal adds if the fold has not seen its data: it names a fold that sees them. Otherwise
-    /// empty.
+    /// If the data are unknown: sentence for error messages, which tells that a fold in one piece looks at
+    /// its data. Empty if the data are known.
     std::string unseen_data = {};
-    /// Text that tells how the user can rely on a refuted law, with LAW in place of the law. Empty if there
-    /// is no way.
+    /// The user's option for relying on a refuted law, such as "--assume LAW", where LAW stands for the law's
+    /// name. Empty if the caller offers no such option.
     std::string assume_option = {};
 
-    /// Returns assume_option with the law's name: "--assume identity".
+    /// Returns `assume_option` with a law's name in place of LAW: "--assume identity".
     [[nodiscard]] std::string how_to_assume(Law law) const;
 
-    /// False if associativity is refuted, even if the user lets stages rely on it. Only the fold from left to
-    /// right is then right.
+    /// False if associativity is refuted, even if the user lets stages rely on it. Only a fold from left to
+    /// right then gives right results.
     [[nodiscard]] bool is_associative() const;
 
     /// Returns the laws that stages rely on although they are refuted. law_warnings() shows the
@@ -82,13 +88,13 @@ OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vect
 
 /// Returns the stored verdicts of an earlier proof, or, if there are none, the verdicts of a short search.
 ///
-/// Cases limit the search, not the clock, so that the same operator always gets the same plan.
+/// The number of cases ends the search, not the clock, so the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
-/// Values of the scalars that may change the verdicts of a report made for all values.
+/// Kinds of scalar values that may change a verdict that a report gives for all scalar values.
 enum class ScalarDoubt : std::uint8_t {
     none,     ///< the laws are known for all states, whatever the scalars are
-    extreme,  ///< values that a proof over the reals, or one that excludes overflow, does not cover
+    extreme,  ///< infinite, NaN, or so large that the square overflows: some proofs do not cover them
     any,      ///< any value: a law is refuted, or a search has merely found no counter-example
 };
 
@@ -99,28 +105,29 @@ enum class ScalarDoubt : std::uint8_t {
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
                                       const ScalarValues& scalars);
 
-/// Whether `doubt` applies to the scalars among these arrays that are in host memory.
+/// True if a scalar in `inputs` may have a value of kind `doubt`. For ScalarDoubt::extreme, only scalars in
+/// host memory are looked at.
 [[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
 
-/// Turns a report for all scalar values into the laws for these values. Searches anew for counter-examples
-/// where a verdict may be another for them. Stages also rely on the refuted laws in `assumed`.
+/// Turns a report for all scalar values into the laws for the values `scalars`. If a verdict may differ for
+/// these values, searches anew for counter-examples. Stages also rely on the refuted laws in `assumed`.
 [[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
                                             const std::vector<Law>& assumed);
 
 /// True if on_data() may change the verdict on the identity.
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
-/// True if on_data() judges the identity by whether the data are finite, and by nothing else except for
-/// `doubts_identity`.
+/// True if on_data() judges the identity by a single fact: whether all data are finite. If `doubts_identity`
+/// is set, it also tries the identity on elements.
 [[nodiscard]] bool depends_on_finite(const OperatorLaws& laws);
 
 /// True if on_data() may find NaN that break associativity.
 [[nodiscard]] bool depends_on_nan(const OperatorLaws& laws);
 
-/// Stops relying on associativity because NaN refute it. `with_nan` tells which data have NaN.
+/// Stops relying on associativity because NaN refute it. `with_nan` is a text such as "'x' has NaN".
 void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 
-/// Relies on the laws that only overflow refutes, as if nothing refuted them.
+/// Lets stages rely on the laws that only overflow refutes, as if nothing refuted them.
 [[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
 
 /// Adapts the laws to the data.
@@ -129,13 +136,13 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// does not cover overflow. If no order of combining these data overflows, stages rely on the laws that only
 /// overflow refutes. If the data may overflow, an identity that only overflow refutes is left out.
 ///
-/// Identity: if only values outside the data refute it, stages rely on it. If it is neutral only on finite
-/// values, it is left out when the data have infinities or NaN. If it is neither refuted nor known to be
-/// neutral, it is tried on the elements. If it then fails only by overflow or on states that are not finite,
-/// it is left out; if it fails on other states, it counts as refuted.
+/// Identity: stages rely on an identity that only values outside the data refute. An identity that is neutral
+/// only on finite values is left out if the data have infinities or NaN. An identity that is neither refuted
+/// nor known to be neutral is tried on the elements. If it then fails only by overflow or on states that are
+/// not finite, it is left out; if it fails on other states, it counts as refuted.
 ///
-/// Associativity: if it is not known to hold for all states, neighbouring elements may refute it. If only NaN
-/// refutes it, no stage relies on it when the data have NaN.
+/// Associativity: if associativity is not known to hold for all states, neighbouring elements may refute it.
+/// If only NaN refutes associativity, no stage relies on it when the data have NaN.
 ///
 /// A law that only NaN refutes gets no warning if values in the data's range do not break it.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
@@ -146,7 +153,7 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 /// Returns the laws for data whose values are all finite and otherwise unknown.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
 
-/// Whether the operator claims a law. It always claims associativity, and an identity if it states one.
+/// True if the operator claims a law. It always claims associativity, and an identity if it states one.
 [[nodiscard]] bool claims(const Operator& op, Law law);
 
 /// Throws SpecError if the identity is refuted and stages cannot rely on it. The message has the
@@ -158,8 +165,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op);
                                                          std::string_view knows_no_data);
 
 /// Returns warnings that the user should read before relying on results. Each has a headline and may have
-/// more lines, without a final newline. `ordered_stage` is a stage that folds from left to right; the warning
-/// about associativity that only NaN refutes names it.
+/// more lines, without a final newline. `ordered_stage` is a stage that folds from left to right. If only NaN
+/// refutes associativity, the warning names this stage.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage = {});
 

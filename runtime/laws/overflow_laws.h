@@ -12,40 +12,44 @@
 
 namespace segfold {
 
-/// Returns the laws relied on that overflow may break in a fold of this length.
+/// Returns the laws on which stages rely and which overflow may break in a fold of this length.
 ///
 /// A law is safe if its verdict covers overflow. Proofs and refutations on machine words cover every
 /// overflow; proofs on unbounded integers or reals cover none; a search covers the cases that it tried.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   const KnownValues& known, FoldLength length);
 
-/// Returns the largest number of elements for which overflow breaks no law, whatever the data are: 0, a power
-/// of two, or the largest number possible.
+/// Returns the largest number of elements with which a fold breaks no law by overflow, whatever its data are:
+/// 0, a power of two, or the largest std::int64_t.
 [[nodiscard]] std::int64_t most_elements_without_overflow(const OperatorLaws& laws, const Operator& op);
 
-/// Returns the ranges of the integers in arrays, one array per parameter. All threads read them.
+/// Returns the ranges of the integers in `arrays`, which has one array per parameter. Reads the arrays with
+/// all threads.
 [[nodiscard]] KnownValues known_values(const Operator& op, std::span<const Array> arrays);
 
-/// Returns the laws relied on that overflow may break in a fold of `num_elements` elements of `arrays`.
+/// Returns the laws on which stages rely and which overflow may break in a fold of `num_elements` elements of
+/// `arrays`.
 ///
-/// `longest` returns the length of the longest segment. It is called only if the number of elements does not
-/// decide.
+/// `longest` returns the length of the longest segment. It is called only if the number of elements alone
+/// does not rule out overflow.
 [[nodiscard]] std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op,
                                                   std::span<const Array> arrays, std::int64_t num_elements,
                                                   const std::function<std::int64_t()>& longest);
 
-/// Ranges of integers in columns, tables and scalars, and fold sizes, for which overflow breaks no law.
+/// Limits within which overflow breaks no law.
 struct SparedByOverflow {
-    KnownValues known;
-    FoldLength length;
+    KnownValues known;  ///< ranges of the integers in columns, tables and scalars
+    FoldLength length;  ///< largest sizes of a fold
 
-    /// Whether these values and sizes lie within the known ones.
+    /// True if the values `of` and the sizes `sizes` lie within these limits.
     [[nodiscard]] bool holds(const KnownValues& of, FoldLength sizes) const;
 };
 
-/// Returns values and sizes for which overflow breaks no law. They include the workload's and, if possible,
-/// larger ones of the same order and the values and sizes of `known`, which may be null. Returns nothing if
-/// the workload may overflow, or if its values refute a law that so far only overflow refutes.
+/// Returns limits that include the workload and within which overflow breaks no law.
+///
+/// If possible, they reach up to the next powers of two and also include the limits `known`, which may be
+/// null. Returns nothing if the workload may overflow, or if its values refute a law that so far only
+/// overflow refutes.
 [[nodiscard]] std::optional<SparedByOverflow> spared_by_overflow(const OperatorLaws& laws,
                                                                  const Workload& workload,
                                                                  const SparedByOverflow* known);

@@ -16,8 +16,8 @@ namespace {
 /// Number of values that a thread scans at a time.
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 16;
 
-/// Returns an integer that orders values like `value`. Among floats, infinities and NaN lie beyond the finite
-/// values at either end.
+/// Maps a value to an integer such that integers compare as the values do. Infinities and NaN lie beyond the
+/// finite floats at either end.
 template <class Element>
 auto in_order(const Element& value, bool is_float)
 {
@@ -63,7 +63,7 @@ Ends ends_of(const Element* values, std::int64_t begin, std::int64_t end, bool i
     return ends;
 }
 
-/// Returns the indices of the lowest and highest value of an array, the first of each.
+/// Returns the indices of the lowest and highest value of an array; of equal values, the first index.
 Ends ends_of(const Array& array)
 {
     const auto length = static_cast<std::int64_t>(array.length());

@@ -8,16 +8,16 @@
 
 namespace segfold {
 
-/// Results of one pass over the arrays.
+/// Elements that reveal most about a law.
 struct TellingElements {
-    /// Indices of elements where a column is lowest or highest. NaN counts as lower and higher than all
-    /// numbers.
+    /// Indices of the elements with the lowest and highest value of each column. NaN may count as lower or
+    /// higher than all numbers.
     std::vector<std::int64_t> numbers;
     bool are_finite = true;  ///< false if a column or table has infinities or NaN
 };
 
-/// Scans the operator's arrays, one per parameter, with all threads. An index counts elements and features
-/// together.
+/// Finds the elements in the operator's arrays, one per parameter, with all threads. Element `e` with feature
+/// `f` has the index e * num_features + f.
 [[nodiscard]] TellingElements telling_elements(const Operator& op, const std::vector<Array>& arrays,
                                                std::int64_t num_features);
 

@@ -8,7 +8,7 @@ namespace segfold::papers {
 namespace {
 
 constexpr double kMicroseconds = 1e3;  ///< microseconds per millisecond
-constexpr double kLong = 10;           ///< times from here on are written in milliseconds
+constexpr double kLong = 10;           ///< milliseconds; shorter times are written in microseconds
 
 }  // namespace
 

@@ -28,14 +28,15 @@ constexpr double kPanelHeight = 320;
 constexpr double kNarrowPanelHeight = 220;
 constexpr double kStripe = 4;  ///< height of the coloured stripe above a panel
 constexpr double kPanelGap = 30;
-constexpr double kBaseline = 4;  ///< from the middle of a text to its baseline
+constexpr double kBaseline = 4;  ///< distance from the middle of a text to its baseline
 
 bool is_narrow(const Drawing& drawing) { return drawing.width() < 600; }
 double margin_of(const Drawing& drawing) { return is_narrow(drawing) ? kNarrowMargin : kMargin; }
 
 const Paint& line_paint(std::size_t index) { return kLines[index % kLines.size()]; }
 
-/// Returns a line's shape. Each colour has its own; when colours repeat, shapes differ and lines are dashed.
+/// Returns the shape of a line's markers. If two lines have the same colour, the second has another shape,
+/// and is dashed.
 MarkerShape shape_of(std::size_t index)
 {
     return kShapes[(index % kLines.size() + 2 * (index / kLines.size())) % kShapes.size()];
@@ -120,7 +121,7 @@ std::vector<std::string> mark_texts(const std::vector<Series>& series)
     return texts;
 }
 
-/// Returns the number of bars that a category has, at least 1.
+/// Returns the number of lines that a category takes: one for each bar, or one for its note if it has no bar.
 std::size_t num_lines(const BarChart& chart, std::size_t category)
 {
     const auto count = std::ranges::count_if(
@@ -188,7 +189,7 @@ void draw_panel(Drawing& drawing, const LineChart& chart, const LinePanel& panel
         drawing.line(frame.left, y, frame.right, y, kGrid);
         drawing.text(frame.left - 6, y + kBaseline, tick_text(tick), {.anchor = Anchor::end});
     }
-    // Equal ratios of sizes have equal distances.
+    // The size axis is logarithmic: equal ratios of sizes have equal distances.
     const double range = std::log(chart.sizes.back() / chart.sizes.front());
     const auto place = [&](std::size_t i) {
         const double share = range > 0 ? std::log(chart.sizes[i] / chart.sizes.front()) / range : 0.5;

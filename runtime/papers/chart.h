@@ -15,17 +15,17 @@ struct Mark {
     std::string more = {};  ///< shown after `text` in tips and tables
 };
 
-/// The marks that share a colour, at most one for each category or size.
+/// Marks of one colour, at most one for each category or size.
 struct Series {
     std::string name;
     std::vector<std::optional<Mark>> marks;
-    Paint paint = kInk;  ///< of bars; lines of a panel have one by their index
+    Paint paint = kInk;  ///< colour of bars; a line's colour follows from its index in the panel
 };
 
-/// The values and texts that an axis of bars must have room for.
+/// The room that the axis of a bar chart needs.
 struct Extent {
-    double least = 0, greatest = 0;  ///< values
-    double text_width = 0;           ///< width of the longest text behind a bar, in pixels
+    double least = 0, greatest = 0;  ///< range of the values
+    double text_width = 0;           ///< width of the widest text beside a bar, in pixels
 };
 
 /// Horizontal bars, in one group per category.
@@ -33,16 +33,17 @@ struct BarChart {
     std::string title, subtitle;
     std::string axis;  ///< quantity that the bars show: "time, ms"
     std::vector<std::string> categories;
-    std::vector<std::string> notes;  ///< shown where a category has no bar
-    std::vector<Series> series;      ///< each has a mark, or none, for each category
-    /// Given if several charts share one axis range; otherwise the range is the chart's own.
+    std::vector<std::string> notes;  ///< one for each category; shown if the category has no bar
+    std::vector<Series> series;      ///< each has one entry per category, empty if there is no bar
+    /// Set if several charts share one axis range. If empty, the range follows from the chart's own marks.
     std::optional<Extent> extent;
 };
 
-/// The lines of one source over sizes.
+/// A panel of a line chart. It shows one source's numbers as lines over sizes.
 struct LinePanel {
     std::string title;
-    /// Each has a mark, or none, for each size. All panels have the same lines.
+    /// A line has one mark for each size, or none where the source has no number. All panels have the same
+    /// lines.
     std::vector<Series> lines;
     Paint paint = kInk;  ///< colour of the stripe above the panel
 };
@@ -56,11 +57,11 @@ struct LineChart {
     std::vector<LinePanel> panels;
 };
 
-inline constexpr double kWideChart = 960;  ///< pixels, for a desk screen
-/// For a phone: names stand above their bars, and panels below each other.
+inline constexpr double kWideChart = 960;  ///< width for a desk screen, in pixels
+/// Width for a phone, in pixels. Names then stand above their bars, and panels below each other.
 inline constexpr double kNarrowChart = 360;
 
-/// Returns the values and the text width of a chart.
+/// Returns the range of a chart's values and the width of its widest text.
 [[nodiscard]] Extent extent_of(const BarChart& chart);
 
 /// Draws the chart. The axis is logarithmic if the largest value is more than 20 times the smallest.

@@ -6,11 +6,11 @@ namespace segfold::papers {
 namespace {
 
 constexpr double kMostForLinear = 20;  ///< largest / smallest value up to which the axis is linear
-constexpr double kRoom = 1.25;         ///< from a logarithmic axis's limit to the smallest value
+constexpr double kRoom = 1.25;         ///< a logarithmic axis begins below the smallest value / kRoom
 constexpr int kTicks = 6;
 constexpr double kRounding = 1e-9;
 
-/// Returns round numbers: 1, 2 and 5 times a power of ten. `index` counts them from 1.
+/// Returns the round number (1, 2 or 5 times a power of ten) with this index. Index 0 is 1, index 3 is 10.
 double round_number(int index)
 {
     constexpr double kSteps[] = {1, 2, 5};
@@ -60,7 +60,7 @@ std::vector<double> Scale::ticks() const
     }
     const int first = round_index(low_), last = round_index(high_);
     for (int i = first; i <= last; ++i)
-        // Over many powers of ten, only these get ticks.
+        // If the axis spans many powers of ten, only powers of ten get ticks.
         if (last - first <= 2 * kTicks || i % 3 == 0)
             all.push_back(round_number(i));
     return all;

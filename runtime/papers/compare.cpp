@@ -6,9 +6,11 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNoise = 0.03;  ///< a step this close to 1 has no direction
+/// A measured ratio of times that differs from 1 by less than this is taken as noise.
+constexpr double kNoise = 0.03;
 
-/// Returns the step that a source states, or computes it from stated times.
+/// Returns the published speed of `row` / speed of `before`, as the source states it or by the source's
+/// times. Returns nothing if the source states neither.
 std::optional<double> published_step(const Paper& paper, const std::string& figure, const std::string& before,
                                      const std::string& row)
 {

@@ -16,7 +16,8 @@ namespace segfold::papers {
 /// Returns the measurement of the CPU's row; null if there is no such row or no measurement.
 [[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
 
-/// Returns the measurement of the plain copy of pinned memory in one direction; null if there is none.
+/// Returns the measurement of the plain copy of pinned memory, to the host or, if `to_host` is false, to the
+/// GPU; null if there is none.
 [[nodiscard]] const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured,
                                               bool to_host);
 
@@ -32,13 +33,14 @@ namespace segfold::papers {
 /// Returns the rate of `entry` / the rate of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
-/// Two neighbouring kernels of a ladder: the one that was faster when published is now the slower one.
+/// Two neighbouring rows of a ladder whose order of speed differs between publication and measurement.
 struct Reversal {
     std::string before, row;
-    double then = 0, now = 0;  ///< times as fast
+    /// Ratio of times `before` / `row`: `then` is the published ratio, `now` the measured one.
+    double then = 0, now = 0;
 };
 
-/// Returns the steps of an experiment that were forward when published and are not now, or the other way
+/// Returns the steps of an experiment that were faster when published and are slower now, or the other way
 /// round. Steps from or to the CPU do not count.
 [[nodiscard]] std::vector<Reversal> reversals(const Paper& paper, const Experiment& experiment,
                                               const MeasuredPaper* measured);

@@ -10,9 +10,9 @@
 namespace segfold::papers {
 namespace {
 
-constexpr std::size_t kFewestSizes = 3;  ///< fewest that make a line
+constexpr std::size_t kFewestSizes = 3;  ///< fewer sizes are drawn as bars
 
-/// Returns the devices that the source names for these experiments, in its order.
+/// Returns the devices that the source names for these experiments, in the source's order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
 {
     std::vector<std::string> devices;
@@ -37,8 +37,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// Returns the first rung that is not the host's: the times of other rungs are compared with it. Returns null
-/// if rungs do different work, as in timers (different sizes) and transfers (both directions).
+/// Returns the first rung on the GPU, with which other rungs are compared. Returns null if the rungs do
+/// different work: timers have different sizes, and some transfers go in both directions.
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -49,8 +49,8 @@ const PaperRow* first_rung(const Experiment& experiment)
     return found == rows.end() ? nullptr : &*found;
 }
 
-/// Adds to each mark its speed relative to the first rung, as stated or computed. Returns whether any mark
-/// got one.
+/// Adds to each mark's text its speed relative to the first rung, as the source states it or computed from
+/// the marks' values. Returns true if any mark got a speed.
 bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
@@ -84,7 +84,7 @@ std::string workload_text(const Experiment& experiment)
                        experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "");
 }
 
-/// Returns the amount of data as text; empty if each row has its own.
+/// Returns the experiment's number of elements or threads as text; empty if each row has a number of its own.
 std::string size_text(const Experiment& experiment)
 {
     const bool is_own = std::ranges::all_of(experiment.rows,
@@ -94,7 +94,8 @@ std::string size_text(const Experiment& experiment)
                                 experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
-/// Returns the rows of a chart: first the rows of the source that are not rungs here, then the rungs.
+/// Returns the rows of a chart: first the published rows that are not measured here, then the experiment's
+/// rows.
 std::vector<std::string> rows_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity)
 {
     std::vector<std::string> rows;
@@ -150,7 +151,7 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
-/// Returns "table 1" for "table 1, 65536".
+/// Returns the common beginning of the figures' names: "table 1" for "table 1, 65536" and "table 1, 131072".
 std::string common_figure(const Experiments& experiments)
 {
     std::string text = experiments.front()->figure;
@@ -202,14 +203,15 @@ std::optional<LineChart> lines_of(const Paper& paper, const Experiments& experim
     return chart.panels.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
-/// Whether two experiments differ only in their size.
+/// True if two experiments differ only in their size.
 bool are_of_one_series(const Experiment& a, const Experiment& b)
 {
     return a.title == b.title && a.op == b.op && a.type == b.type && print(a.layout) == print(b.layout) &&
            std::ranges::equal(a.rows, b.rows, {}, &PaperRow::row, &PaperRow::row);
 }
 
-/// Returns the experiments of a series by size if there are enough; otherwise only the first.
+/// Returns the experiments that differ from the first only in size, ordered by size. If they are too few for
+/// a line, returns only the first.
 Experiments series_of(const Experiments& rest)
 {
     Experiments series;

@@ -23,7 +23,8 @@ namespace {
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
 constexpr std::size_t kNumColumns = 7;
 
-/// Returns the result of `read` on a document; throws SpecError saying what is wrong with it.
+/// Returns the result of `read` on a JSON document. If the document is malformed, throws SpecError naming the
+/// fault.
 template <class Read>
 auto reading(const std::string& file, std::string_view text, Read read)
 {
@@ -73,7 +74,8 @@ std::int64_t elements_from(const JsonValue& document, const std::string& place)
     return elements;
 }
 
-/// Whether a member is `second`; it must be `first` or `second`.
+/// Returns true if the member is `second`, false if it is `first` or missing. Throws InputError if it is
+/// another text.
 bool is_second(const JsonValue& document, const std::string& place, const char* key, const std::string& first,
                const std::string& second)
 {
@@ -110,7 +112,8 @@ bench::TransferMethod transfer_from(const JsonValue& document, const std::string
     return method;
 }
 
-/// Checks that a row has what its kind of experiment requires: a stage, or a replacement for it.
+/// Throws InputError if a row lacks the stage, probe or CPU that its kind of experiment requires, or has one
+/// too many.
 void check_subject(const JsonValue& document, const std::string& place, const PaperRow& row,
                    ExperimentKind kind)
 {

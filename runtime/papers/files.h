@@ -1,5 +1,6 @@
 #pragma once
-// The contents of papers/: for each source its experiments, its published numbers, and ours.
+// The contents of the folder papers/: for each source its experiments, its published numbers, and the
+// project's measurements.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,31 +16,31 @@
 
 namespace segfold::papers {
 
-/// Kind of an experiment, which says how it is measured.
+/// Kind of an experiment: it decides how rows are measured.
 enum class ExperimentKind : std::uint8_t {
     ladder,    ///< stages on one workload
     probe,     ///< small kernels that do not reduce
-    transfer,  ///< copies between host and GPU, and folds of arriving data
+    transfer,  ///< copies between host and GPU, and folds of chunks as they arrive
     timer      ///< launches, timed by the GPU's events and by the host's clock
 };
 
-/// "ladder", "probe", "transfer", "timer"
+/// Returns "ladder", "probe", "transfer" or "timer".
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
-/// A rung of an experiment: its name in the source, and the stage measured for it.
+/// A row of an experiment, also called a rung: its name in the source, and the stage measured for it.
 struct PaperRow {
     std::string row;
-    bool is_host = false;                           ///< one CPU thread in place of a stage
-    std::string stage;                              ///< or the probe; empty for the host and for a mere copy
-    std::map<std::string, int> chosen;              ///< tunables
-    std::optional<std::int64_t> num_elements = {};  ///< if a row of a timer has its own number
+    bool is_host = false;  ///< true: the row is measured on one CPU thread, without a stage
+    std::string stage;     ///< name of a stage or a probe; empty for the host and for a mere copy
+    std::map<std::string, int> chosen;              ///< values of tunables
+    std::optional<std::int64_t> num_elements = {};  ///< set if the row of a timer has a size of its own
     bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
 struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
-    std::string figure;  ///< its name in published.csv
+    std::string figure;  ///< the figure's name in published.csv
     std::string title;
     std::string op;            ///< a standard operator; empty for probes
     std::optional<Type> type;  ///< type of its values
@@ -53,7 +54,7 @@ struct PublishedValue {
     std::string figure, row, metric;
     double value = 0;
     std::string unit, device;
-    std::string read_from;  ///< its place in the source
+    std::string read_from;  ///< the number's place in the source
 };
 
 /// A source: a publication whose experiments are repeated.
@@ -66,22 +67,22 @@ struct Paper {
     std::vector<PublishedValue> published;
     std::vector<std::string> measured;  ///< paths of the documents in measured/
 
-    /// Returns the published number of a rung; null if the source states none.
+    /// Returns the published number of a row; null if the source states none.
     [[nodiscard]] const PublishedValue* find(std::string_view figure, std::string_view row,
                                              std::string_view metric) const;
 };
 
-/// Reads `paper.json`. Throws SpecError naming `file` and what is missing or wrong.
+/// Reads `paper.json`. If a member is missing or wrong, throws SpecError naming `file` and the member.
 [[nodiscard]] Paper read_paper(const std::string& name, const std::string& file, std::string_view text);
 
 /// Reads `published.csv`, with the columns figure, row, metric, value, unit, device, read_from. Fields may be
-/// in double quotes. Throws SpecError naming file and line.
+/// in double quotes. If a line is malformed, throws SpecError naming file and line.
 [[nodiscard]] std::vector<PublishedValue> read_published(const std::string& file, std::string_view text);
 
 /// Returns the papers that come with the program, ordered by year and name.
 [[nodiscard]] const std::vector<Paper>& embedded_papers();
 
-/// Returns the paper called `name`. Throws InputError listing the papers if there is none.
+/// Returns the paper called `name`. If there is none, throws InputError with a list of the papers.
 [[nodiscard]] const Paper& embedded_paper(std::string_view name);
 
 /// The measurement of one experiment, with an entry for each row that ran.
@@ -97,7 +98,7 @@ struct MeasuredPaper {
 };
 
 [[nodiscard]] Json json_of(const std::string& paper, const MeasuredPaper& measured);
-/// Reads the output of json_of(). Throws SpecError naming `file`.
+/// Reads the output of json_of(). If it is malformed, throws SpecError naming `file`.
 [[nodiscard]] MeasuredPaper measured_paper(const std::string& file, std::string_view text);
 
 /// Returns a measurement that comes with the program, by a path from `Paper::measured`.

@@ -16,21 +16,24 @@ struct Quantity {
     std::string metric, unit;
 };
 
-/// Returns the quantities that the source states. Adds time if measurements cannot be shown in these
-/// quantities. Each quantity gets a chart.
+/// Returns the quantities to draw, each in a chart of its own: the first quantity that the source states;
+/// then time, if measurements cannot be expressed in that quantity.
 [[nodiscard]] std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
                                                   const MeasuredPaper* measured);
 
-/// Returns the source's number for a row on one device in the unit of `quantity`; nothing if it states none.
+/// Returns the source's number for a row on one device, in the unit of `quantity`; nothing if the source
+/// states no such number.
 [[nodiscard]] std::optional<Mark> published_mark(const Paper& paper, const Experiment& experiment,
                                                  const std::string& row, const std::string& device,
                                                  const Quantity& quantity);
 
-/// Returns the measurement of a row; nothing if it has no time or does not give the quantity.
+/// Returns the measurement of a row in the unit of `quantity`; nothing if there is no time, or if a
+/// measurement cannot be expressed in that quantity.
 [[nodiscard]] std::optional<Mark> measured_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                 const std::string& row, const Quantity& quantity);
 
-/// Returns the measurement by the host's clock, which experiments with transfers and timers also record.
+/// Returns the time of a row by the host's clock, which experiments with transfers and timers also record;
+/// nothing if there is none.
 [[nodiscard]] std::optional<Mark> host_clock_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                   const std::string& row, const Quantity& quantity);
 

@@ -19,7 +19,7 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNeverHopeless = 1e9;  ///< slow rungs are measured too
+constexpr double kNeverHopeless = 1e9;  ///< so large that every rung is measured to its end
 constexpr int kMostHostRepeats = 11;
 /// The largest input, in elements, that the reference folds within a few seconds.
 constexpr std::int64_t kMostChecked = std::int64_t{1} << 24;
@@ -33,7 +33,8 @@ bool is_equal(const Results& left, const Results& right)
     return left.size() == right.size();
 }
 
-/// Compares one thread's native fold with the reference bit for bit, because both fold in the same order.
+/// Compares the native fold of one thread with the reference. Both fold in the same order, so they must agree
+/// bit for bit.
 bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Results& results)
 {
     const auto& segments = prepared.workload.segments;
@@ -51,7 +52,7 @@ bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Res
     return {true, agrees, agrees ? "reference" : "the CPU's results differ from the reference's"};
 }
 
-/// Measures one host thread. Without a compiler, returns an entry that says so.
+/// Measures the fold of one host thread. If there is no compiler, returns an entry that says so.
 bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& prepared,
                           const Traffic& traffic, int repeats)
 {
@@ -86,7 +87,7 @@ struct Climb {
     bench::CaseData data;
 };
 
-/// Measures the rows on one workload. Entries have the source's names and order.
+/// Measures the rows on one workload. Entries have the names and the order of the rows in the source.
 bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, std::int64_t num_elements)
 {
     const auto& experiment = climb.experiment;
@@ -131,7 +132,7 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
     return record;
 }
 
-/// Measures rows that each have their own number of elements. Returns the record of the first, with all
+/// Measures rows that each have their own number of elements. Returns the record of the first row, with all
 /// entries.
 bench::WorkloadRecord climb_sizes(Climb& climb)
 {
@@ -146,7 +147,7 @@ bench::WorkloadRecord climb_sizes(Climb& climb)
     return std::move(*all);
 }
 
-/// Runs `work`. A failure becomes an entry that says so, unless the GPU refuses further work.
+/// Runs `work`. If it fails, returns an entry with the error; throws if the GPU then refuses further work.
 template <class Work>
 bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
 {

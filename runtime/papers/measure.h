@@ -9,13 +9,13 @@
 
 namespace segfold::papers {
 
-/// Called with one line on what is measured next.
+/// Called with one line that names the next measurement.
 using Show = std::function<void(const std::string& line)>;
 
-/// Measures every row of an experiment, `repeats` times unless that takes too long.
+/// Measures every row of an experiment `repeats` times, or fewer times if that takes too long.
 ///
 /// A row that fails or has wrong results becomes an entry that says so. Throws DeviceError if the data do not
-/// fit the GPU, InputError and SpecError if the experiment names something that does not exist.
+/// fit the GPU. Throws InputError or SpecError if the experiment names something that does not exist.
 [[nodiscard]] MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
                                          const Catalogue& catalogue, const Show& show);
 

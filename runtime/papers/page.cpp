@@ -50,7 +50,7 @@ std::string chart_table(const LineChart& chart)
     return text;
 }
 
-/// On screens below 700 pixels, the narrow drawings replace the wide ones.
+/// The style of a page. On screens below 700 pixels, the narrow drawings replace the wide ones.
 constexpr std::string_view kStyle =
     ":root { color-scheme: light dark; }\n"
     "body { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; color: #1a1a1a; background: #ffffff; "

@@ -15,8 +15,9 @@ enum class PlotFormat { svg, html };
 
 /// Draws every experiment that has numbers.
 ///
-/// A bar shows each rung as published and, if it is in `measured`, as measured. If at least three experiments
-/// differ only in size, lines over sizes are drawn instead. Throws InputError if no experiment has a number.
+/// A rung has a bar for its published number and, if `measured` has the rung, a bar for its measurement. If
+/// at least three experiments differ only in size, they are drawn as lines over sizes instead. Throws
+/// InputError if no experiment has a number.
 [[nodiscard]] std::string plot(const Paper& paper, const std::vector<const Experiment*>& experiments,
                                const MeasuredPaper* measured, PlotFormat format);
 

@@ -15,7 +15,8 @@ std::string tip_element(std::string_view tip)
     return tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
 }
 
-/// Returns attributes for readers without style sheets, and the class that dark pages use.
+/// Returns the attributes for a filled shape: the light colour, for viewers without style sheets, and the
+/// class that recolours the shape on dark pages.
 std::string fill(const Paint& paint)
 {
     return fmt::format("fill=\"{}\" class=\"{}\"", paint.light, paint.name);
@@ -61,7 +62,7 @@ double text_width(std::string_view text, double size)
     constexpr double kNarrow = 0.3, kUsual = 0.58, kWide = 0.85;
     double width = 0;
     for (const char c : text) {
-        if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80)  // not the first byte of a letter
+        if ((static_cast<unsigned char>(c) & 0xc0U) == 0x80)  // a later byte of a UTF-8 letter
             continue;
         if (std::string_view(" .,:;'ijl|!()").find(c) != std::string_view::npos)
             width += kNarrow;

@@ -9,16 +9,17 @@
 
 namespace segfold::papers {
 
-/// Returns `text` for XML and HTML: markup characters are escaped, control characters replaced.
+/// Returns `text` with the markup characters of XML and HTML escaped, and with blanks for control characters.
 [[nodiscard]] std::string escaped(std::string_view text);
 
-/// Estimates the width of a line of text at that size, rather too wide than too narrow.
+/// Estimates the width of a line of text in a font of `size` pixels. The estimate is rather too large than
+/// too small.
 [[nodiscard]] double text_width(std::string_view text, double size);
 
 /// Breaks `text` at blanks into lines of at most `width`. A wider word gets a line of its own.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, double size, double width);
 
-/// The point of a text that lies at its given place.
+/// The point of a text that lies at the coordinates given to Drawing::text().
 enum class Anchor { start, middle, end };
 
 /// Style of a text.
@@ -29,7 +30,7 @@ struct TextStyle {
     Paint paint = kInk;
 };
 
-/// Shapes that distinguish the lines of a chart where colours do not.
+/// Shapes of a line's points. They distinguish the lines of a chart for readers who cannot tell the colours.
 enum class MarkerShape { circle, square, diamond, triangle };
 
 /// A drawing in pixels from the top left, with a title and a description for readers who cannot see it.
@@ -45,11 +46,11 @@ public:
     void describe(std::string_view sentence);
 
     void text(double x, double y, std::string_view content, const TextStyle& style = {});
-    /// Viewers with a pointer show `tip`; empty: no tip.
+    /// Draws a filled rectangle. Viewers with a pointer show `tip` unless it is empty.
     void rectangle(double x, double y, double width, double height, const Paint& paint,
                    std::string_view tip = {});
     void line(double x1, double y1, double x2, double y2, const Paint& paint, double width = 1);
-    /// Draws a line through points; x and y alternate.
+    /// Draws a line through points. `points` holds x and y of each point in turn.
     void polyline(std::span<const double> points, const Paint& paint, bool is_dashed);
     void marker(double x, double y, MarkerShape shape, const Paint& paint, std::string_view tip = {});
 
@@ -65,7 +66,8 @@ private:
     std::string body_;
 };
 
-/// Returns one SVG file with the drawings below each other. It is dark if the reader prefers dark pages.
+/// Returns one SVG file with the drawings below each other. It has dark colours if the reader prefers dark
+/// pages.
 [[nodiscard]] std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title);
 
 }  // namespace segfold::papers

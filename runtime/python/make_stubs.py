@@ -1,4 +1,5 @@
-"""Prints the stub of the extension module, segfold/_segfold.pyi; a test compares. Needs nanobind and the built package.
+"""Prints the stub of the extension module. A test compares it with segfold/_segfold.pyi. Needs nanobind and the built
+package.
 
     PYTHONPATH=build/ci/python python runtime/python/make_stubs.py > runtime/python/segfold/_segfold.pyi
 """
@@ -7,7 +8,7 @@ import os
 import re
 import sys
 
-# The package beside this file has no extension.
+# The package beside this file lacks the extension module, so the built package is imported.
 sys.path = [place for place in sys.path if os.path.abspath(place or ".") != os.path.dirname(os.path.abspath(__file__))]
 
 from nanobind.stubgen import StubGen  # noqa: E402
@@ -86,10 +87,11 @@ def stub():
     generator.put(_segfold)
     text = _typed(generator.get())
     text = re.sub(r"^import typing\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)  # of each operator
+    # Each operator has a signature of its own, so the class states none.
+    text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)
     names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "CheckError", "InternalError")
     errors = _ERRORS.format(**{name: getattr(_segfold, name).__doc__ for name in names})
-    # The classes call themselves segfold.Error and so on, and are made here.
+    # The stub would import the error classes from segfold; it declares them instead.
     return re.sub(r"from segfold import \(.*?\n\)\n", lambda _: errors + "\n", text, count=1, flags=re.DOTALL)
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// A check that the columns of a stream have one length, while they are read slice by slice.
+// Checks that all columns of a stream have the same length, while the columns are read slice by slice.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,35 +8,36 @@
 
 namespace segfold {
 
-/// The lengths of a stream's columns. The length of a generated column may be known only when it ends.
+/// The lengths of a stream's columns. The length of a generated column may be known only at its end.
 class ColumnLengths {
 public:
     /// Throws InputError for columns of wrong types or of different known lengths. `op` must outlive this
     /// object.
     ColumnLengths(const Operator& op, const StreamInput& input, bool has_engine);
 
-    /// The number of elements, if a column's length is known.
+    /// The number of elements of the stream; empty if no column's length is known.
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
 
-    /// Throws InputError: column `column` ends after `length` elements, and the stream has `all` elements, or
-    /// at least `read` if `all` is empty. Does nothing for the first column of one whole segment of unknown
-    /// length: its end is the end of the stream.
+    /// For a column that ends after only `length` elements: throws InputError, because the stream has `all`
+    /// elements, or at least `read` elements if `all` is empty. Does not throw if the column is the first
+    /// column of one whole segment of unknown length: the stream then ends with this column.
     void require_end(std::size_t column, std::int64_t length, std::int64_t read,
                      std::optional<std::int64_t> all) const;
-    /// Throws InputError for a column with more than `all` elements.
+    /// Throws InputError if a column has more than `all` elements.
     void require_no_more(const StreamInput& input, std::int64_t all) const;
 
 private:
     void take(std::size_t column, const ArraySource& source);
     void require_no_more(std::size_t column, ArraySource& source, std::int64_t all) const;
-    /// The end of a message, which names the source of the right length: "column 'x' has 9; they must agree".
+    /// Returns the end of an error message, which names the array that gives the right length, such as
+    /// "column 'x' has 9; they must agree".
     [[nodiscard]] std::string others(std::size_t column, std::int64_t length, bool is_exact) const;
 
     const Operator& op_;
     LayoutKind kind_;
-    std::size_t first_ = 0;  ///< the first parameter that is a column
+    std::size_t first_ = 0;  ///< index of the first parameter that is a column
     std::optional<std::int64_t> known_;
-    std::size_t known_by_ = 0;  ///< the column of length `known_`
+    std::size_t known_by_ = 0;  ///< the column whose length is `known_`
 };
 
 }  // namespace segfold

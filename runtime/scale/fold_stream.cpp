@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-/// True if one array gives segments of the kind.
+/// True if segments of this layout are given by one array.
 bool is_of_one_array(LayoutKind kind)
 {
     return kind == LayoutKind::offsets || kind == LayoutKind::lengths || kind == LayoutKind::flags ||

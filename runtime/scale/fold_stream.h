@@ -1,5 +1,5 @@
 #pragma once
-// Folds of files and generated elements that are longer than memory, slice by slice.
+// Folds files and generated elements slice by slice, even if they do not fit in memory.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,7 +23,7 @@ class Session;
 /// An array that a stream reads slice by slice: in memory, in a file, or generated.
 class StreamArray {
 public:
-    /// An array of the host, lent until the stream has ended.
+    /// Describes an array on the host, which must stay valid until the stream has ended.
     StreamArray(const ArrayView& array);  // NOLINT(google-explicit-constructor): lending is what it is for
     template <class Values>
     requires std::convertible_to<const Values&, ArrayView> StreamArray(
@@ -31,14 +31,15 @@ public:
         : StreamArray(ArrayView(values))
     {}
 
-    /// A one-dimensional array in NumPy's .npy format. fold_stream() throws InputError for a file of another
-    /// format.
+    /// Describes a one-dimensional array in a file of NumPy's .npy format. fold_stream() throws InputError
+    /// for a file of another format.
     [[nodiscard]] static StreamArray file(std::string path);
 
-    /// An array whose elements `make` generates. Each call of `make` fills the span from its begin and
-    /// returns the number of elements that it wrote. A number smaller than the span's size ends the array.
-    /// `length` is the length of the whole array; it is required for segments by uniform, offsets or lengths.
-    /// A thread of the stream calls `make`. Only one stream may use the array.
+    /// Describes an array whose elements `make` generates. Each call of `make` writes the next elements to
+    /// the begin of the span, and returns their number. The array ends with the first call that returns less
+    /// than the span's size. `length` is the length of the whole array. It is required for uniform segments
+    /// and for segments by offsets or lengths. A thread of the stream calls `make`. Only one stream may use
+    /// the array.
     template <class T>
     [[nodiscard]] static StreamArray made(std::function<std::int64_t(std::span<T> into)> make,
                                           std::optional<std::int64_t> length = {})
@@ -66,10 +67,10 @@ private:
 
 /// The segments of a stream.
 struct StreamSegments {
-    /// whole(), uniform(32), offsets(values), ... Arrays of the host are lent until the stream has ended.
-    /// fold_stream() throws InputError for ranges.
+    /// Takes segments made by whole(), uniform(32), offsets(values), ... Their arrays must stay valid until
+    /// the stream has ended. fold_stream() throws InputError for ranges.
     StreamSegments(const SegmentsView& segments);  // NOLINT(google-explicit-constructor)
-    /// Offsets, lengths, flags or keys from a file or a generator. Throws InputError for other layouts.
+    /// Takes offsets, lengths, flags or keys from a file or a generator. Throws InputError for other layouts.
     StreamSegments(LayoutKind by, StreamArray values);
 
     LayoutKind kind = LayoutKind::whole;
@@ -80,41 +81,41 @@ struct StreamSegments {
 /// The progress of a stream.
 struct StreamedSoFar {
     std::int64_t elements = 0;  ///< elements folded so far
-    std::int64_t segments = 0;  ///< segments whose results are known
+    std::int64_t segments = 0;  ///< number of segments whose results are known
     double seconds = 0;
 };
 
 /// Options of a stream.
 struct FoldStreamOptions {
     PlanRequest plan = {};
-    /// Bound on the stream's buffers, which hold the columns, segments and results of two slices (of four on
-    /// a GPU). Tables and the scratch memory of plans are not counted.
+    /// Bound on the stream's buffers, which hold the columns, segments and results of two slices (on a GPU:
+    /// of four). Tables and the scratch memory of plans do not count.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamedSoFar&)> progress = {};  ///< called after each slice
 };
 
-/// A stream that was folded.
+/// The outcome of a stream.
 struct Streamed {
     std::int64_t elements = 0;
     std::int64_t segments = 0;
-    /// The plan that folds segments inside slices; empty for a back end without plans.
+    /// The plan for segments inside slices; empty for a back end without plans.
     std::string plan = {};
-    std::vector<std::string> warnings = {};  ///< doubts about the results: read them first
+    std::vector<std::string> warnings = {};  ///< doubts about the results, to be read before the results
 };
 
-/// Folds elements slice after slice, and hands on the results of segments as soon as they are known.
+/// Folds elements slice after slice, and passes the results of segments to `take` as soon as they are known.
 ///
 ///   inputs  one array for each parameter; a scalar is an array of one element
-///   take    receives the results of the next segments, in their order, and the number of the first segment.
-///   An
-///           exception that it throws ends the stream and leaves this function.
+///   take    receives the results of the next segments, in order, and the number of the first segment.
+///           An exception of `take` ends the stream and leaves this function.
 ///
-/// A scan gives running results, too: arrays behind those of segments, as long as the slice. They belong to
-/// the elements in their order, so that those of all calls follow each other.
+/// A scan also gives running results. In `results` their arrays follow the arrays of segments, and are as
+/// long as the slice. Each call of `take` has the running results of the next elements, in order.
 ///
-/// The order of the elements is kept, whatever the operator is. Throws InputError for arrays of wrong types
-/// or lengths, for files that cannot be read, for a bound on memory that leaves no room for a slice, and for
-/// operators over rows, with a `map` or a reverse `scan`, or not associative.
+/// Operands are always combined in the order of the elements. Throws InputError for arrays of wrong types or
+/// lengths, for files that cannot be read, and for a bound on memory that leaves no room for a slice. Also
+/// throws InputError for operators over rows, operators with a `map` or a reverse `scan`, and operators that
+/// are not associative.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

@@ -1,5 +1,5 @@
 #pragma once
-// A warning if the elements of a stream may overflow and so break laws that plans rely on.
+// Warns if the elements of a stream may overflow and so break laws on which plans rely.
 #include <span>
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace segfold {
 
-/// Watches slices in order and warns once.
+/// Looks at the elements of slices, in order, and warns once of possible overflow.
 class OverflowWatch {
 public:
-    /// If a slice of `slice_elements` elements may overflow, the watch looks at the elements' values; else it
-    /// assumes that an element may have any value of its type. `slice_elements` is 0 for a device, whose
-    /// columns the host cannot read. `tables` has one array for each parameter, empty for columns. `op` and
-    /// `laws` must outlive the watch.
+    /// If a slice of `slice_elements` elements of any values may overflow, the watch reads the elements'
+    /// values. If not, it assumes that elements may have any value of their type. `slice_elements` is 0 for a
+    /// device, because the host cannot read columns there. `tables` has one array for each parameter; arrays
+    /// of columns are empty. `op` and `laws` must outlive the watch.
     OverflowWatch(const Operator& op, const OperatorLaws& laws, std::span<const Array> tables,
                   std::int64_t slice_elements);
 
-    /// Adds the warning if the elements up to the window's end may overflow. `columns` are the columns of the
-    /// window.
+    /// Adds a warning to `warnings` if the elements up to the window's end may overflow and no warning was
+    /// added before. `columns` are the window's parts of the columns.
     void see(const SegmentWindow& window, std::span<const Array> columns, std::vector<std::string>& warnings);
 
 private:

@@ -17,14 +17,14 @@
 namespace segfold {
 namespace {
 
-constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last character is the version
+constexpr std::array kMark = {'S', 'F', 'P', '1'};  // the last character is the version of the format
 enum Flag : std::uint32_t { kOpens = 1, kCloses = 2 };
 
-/// The begin of the bytes of a partial. Nodes and values of both states follow, then the results.
+/// The first bytes of a serialized partial. Nodes and values of both states follow, then the results.
 struct Heading {
     std::array<char, 4> mark = kMark;
     std::uint32_t flags = 0;
-    std::uint64_t checksum = 0;  ///< of all other bytes
+    std::uint64_t checksum = 0;  ///< checksum of all other bytes
     std::uint64_t identity = 0;
     std::int64_t first_segment = 0, num_ended = 0;
     std::int64_t head_elements = 0, tail_elements = 0;
@@ -33,8 +33,8 @@ struct Heading {
 };
 static_assert(sizeof(Heading) == 80);
 
-/// A hash that takes eight bytes a step. Each step is invertible, so a change within one step's bytes always
-/// changes the hash.
+/// Returns a hash of a serialized partial, computed in steps of eight bytes. Each step is invertible, so a
+/// change within the eight bytes of one step always changes the hash.
 std::uint64_t checksum_of(std::span<const std::byte> partial)
 {
     std::uint64_t hash = partial.size();
@@ -337,7 +337,7 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
             heading.num_ended <= std::numeric_limits<std::int64_t>::max() - heading.first_segment);
     require((heading.head_nodes == 0 || (partial.opens_ && heading.num_ended != 0)) &&
             (heading.tail_nodes != 0) == partial.closes_);
-    // Segments whose results are not kept take no bytes.
+    // If the operator keeps no results, segments take no bytes.
     require(heading.num_results >= 0 &&
             (partial.joining_->results.empty() || std::cmp_less_equal(heading.num_results, rest.size())) &&
             heading.first_result >= heading.first_segment &&

@@ -1,5 +1,5 @@
 #pragma once
-// The result of a part of the elements: partial results, joined in the order of their parts by `+`.
+// Partial results: folds of parts of the elements, joined by `+` in the order of the parts.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,20 +13,20 @@ namespace segfold {
 
 /// The order in which the parts of one segment are combined.
 enum class JoinOrder : std::uint8_t {
-    as_cut,  ///< from left to right: the cuts decide where the parentheses stand
-    /// As a binary tree over blocks of kJoinBlock elements, counted from the segment's begin; cuts do not
-    /// matter.
+    as_cut,  ///< from left to right, so the parentheses depend on the cuts
+    /// In a binary tree over blocks of kJoinBlock elements, counted from the segment's begin, so the
+    /// parentheses do not depend on the cuts.
     blocks,
 };
 
-/// Elements of a block; the last block of a segment may have fewer.
+/// Number of elements of a block. The last block of a segment may have fewer.
 inline constexpr std::int64_t kJoinBlock = 4096;
 
 /// Facts that the partials of one fold share.
 struct Joining {
     Joining(const Operator& op, JoinOrder order);
 
-    std::vector<ResultField> results;  ///< results of segments; none if the operator does not keep them
+    std::vector<ResultField> results;  ///< result fields of segments; empty if the operator keeps no results
     Bytecode bytecode;
     JoinOrder order;
     /// A hash of the operator and the order; from_bytes() refuses bytes with another hash.
@@ -35,44 +35,45 @@ struct Joining {
 
 /// Results of consecutive segments.
 struct SegmentResults {
-    std::int64_t first_segment = 0;  ///< its number in the whole input
+    std::int64_t first_segment = 0;  ///< number of the first segment in the whole input
     std::int64_t num_segments = 0;
     Results results = {};  ///< an array for each result field
 };
 
-/// Copies results into the arrays `into`, whose first entries belong to `first_segment`.
+/// Copies results into the arrays `into`, in which entry 0 belongs to segment `first_segment`.
 void store(const SegmentResults& from, Results& into, std::int64_t first_segment = 0);
 
 /// Consecutive elements of one segment.
 struct SegmentPart {
-    std::int64_t segment = 0;   ///< its number in the whole input
-    std::int64_t position = 0;  ///< the first element's place in its segment
+    std::int64_t segment = 0;   ///< number of the segment in the whole input
+    std::int64_t position = 0;  ///< position of the first element in the segment
     std::int64_t num_elements = 0;
-    bool closes = false;  ///< true if the segment goes on behind these elements
+    bool closes = false;  ///< true if the segment continues after these elements
 };
 
-/// The result of folding a part of the elements, cut anywhere: the results of the segments that begin and end
-/// in the part, and one state for each segment that is cut by the part's begin or end.
+/// The fold of a part of the elements, cut anywhere. It has the results of segments that begin and end in the
+/// part, and a state for each segment that the part's begin or end cuts.
 ///
-/// `a + b` is the partial of both parts; `a` is the earlier one. The sum is associative, and a partial of
-/// nothing is its identity. With JoinOrder::blocks the bits of a sum depend on the elements alone, if each
-/// cut lies a multiple of kJoinBlock elements behind the begin of the segment that it cuts.
+/// `a + b` is the partial of both parts; `a` is the earlier part. The sum is associative, and a partial
+/// without elements and segments is its identity. With JoinOrder::blocks the bits of a sum depend only on the
+/// elements, if each cut is a multiple of kJoinBlock elements after the begin of the segment that it cuts.
 class Partial {
 public:
     using Value = Slot<double>;
 
-    /// Makes a partial of no element and no segment.
+    /// Makes the partial of no elements and no segments.
     explicit Partial(std::shared_ptr<const Joining> joining) : joining_(std::move(joining)) {}
-    /// Makes a partial of whole segments. Borrowed arrays must live until take_results() or to_bytes().
+    /// Makes a partial of whole segments. Arrays that `results` borrow must live until take_results() or
+    /// to_bytes().
     [[nodiscard]] static Partial of_segments(std::shared_ptr<const Joining> joining, SegmentResults results);
     /// Makes a partial of a part of one segment. `state` is the state of the part's elements; it is not read
-    /// if the part has none. With JoinOrder::blocks the elements must lie in one block.
+    /// if there are no elements. With JoinOrder::blocks the elements must lie in one block.
     [[nodiscard]] static Partial of_part(std::shared_ptr<const Joining> joining, const SegmentPart& part,
                                          const Value* state);
 
     /// True if the first segment began in an earlier part.
     [[nodiscard]] bool opens() const { return opens_; }
-    /// True if the last segment goes on in a later part.
+    /// True if the last segment continues in a later part.
     [[nodiscard]] bool closes() const { return closes_; }
     /// The first segment's number in the whole input.
     [[nodiscard]] std::int64_t first_segment() const { return first_segment_; }
@@ -88,23 +89,23 @@ public:
         earlier += std::move(later);
         return earlier;
     }
-    /// Throws InternalError if the part's begin or end cuts a segment.
+    /// Throws InternalError if the begin or end of this part cuts a segment.
     void require_whole() const;
 
-    /// The state of the part's elements of the segment that its begin cuts; null if it has none. Must not be
-    /// called with JoinOrder::blocks, where a state has several nodes.
+    /// Returns the state of the part's elements in the segment that its begin cuts; null if there are none.
+    /// Must not be called with JoinOrder::blocks, because a state then has several nodes.
     [[nodiscard]] const Value* state_at_begin() const;
-    /// The same of the segment that the part's end cuts.
+    /// Returns the state of the part's elements in the segment that its end cuts; null if there are none.
     [[nodiscard]] const Value* state_at_end() const;
-    /// A copy of the partial without results. It can be joined in its place.
+    /// Returns a copy without results, which can replace this partial in a sum.
     [[nodiscard]] Partial borders() const;
 
-    /// Moves the results of segments that begin and end in this part out of the partial, except results that
-    /// an earlier call took. The partial can still be joined.
+    /// Moves out the results of segments that begin and end in this part, except results that an earlier call
+    /// has taken. The partial can still be a part of sums.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Returns bytes for another process: 80 bytes, 16 + 8 F for each node of a state of F fields, then the
-    /// results.
+    /// Returns the partial as bytes, for another process. They are 80 bytes, then 16 + 8 F bytes for each
+    /// node of a state of F fields, then the results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
     /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,
@@ -114,18 +115,18 @@ private:
     /// The state of consecutive elements of one segment.
     ///
     /// With JoinOrder::blocks the state consists of nodes of a binary tree over the segment's blocks. A node
-    /// of level l covers 2^l blocks, and its first block is a multiple of 2^l. Two halves of a node are
-    /// combined as soon as both halves are known, so a state has at most two nodes of each level, which
-    /// depend on the blocks alone. With JoinOrder::as_cut there is one node.
+    /// of level l covers 2^l blocks, and the number of its first block is a multiple of 2^l. The halves of a
+    /// node are combined as soon as both are known. A state therefore has at most two nodes of each level,
+    /// and these depend only on the blocks. With JoinOrder::as_cut there is one node.
     struct State {
         struct Node {
             std::int64_t level = 0;
-            std::int64_t place = 0;  ///< in units of 2^level blocks
+            std::int64_t place = 0;  ///< number of the first block / 2^level
         };
 
         std::int64_t num_elements = 0;
         std::vector<Node> nodes = {};
-        std::vector<Value> values = {};  ///< [nodes][fields]
+        std::vector<Value> values = {};  ///< fields of each node's state: [nodes][fields]
     };
 
     Evaluator<double>& evaluator();
@@ -137,10 +138,11 @@ private:
     std::shared_ptr<const Joining> joining_;
     std::int64_t first_segment_ = 0, num_ended_ = 0;
     bool opens_ = false, closes_ = false;
-    State head_;                                    ///< state of a segment that began earlier and ends here
-    State tail_;                                    ///< state of a segment that goes on in a later part
-    std::vector<SegmentResults> results_;           ///< chunks in order; joined when results are taken
-    std::unique_ptr<Evaluator<double>> evaluator_;  ///< made for the first combination
+    State head_;  ///< state of a segment that began earlier and ends here
+    State tail_;  ///< state of a segment that continues in a later part
+    /// Chunks of consecutive segments, in order; take_results() joins them.
+    std::vector<SegmentResults> results_;
+    std::unique_ptr<Evaluator<double>> evaluator_;  ///< null until the first combination
 };
 
 }  // namespace segfold

@@ -16,12 +16,12 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that one read brings
-/// The least number of entries that is worth a thread of its own: starting one takes the time of some 10^5
-/// entries.
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // number of entries of one read
+/// The least number of entries for which a further thread is started, because starting a thread takes as long
+/// as the work on some 10^5 entries.
 constexpr std::int64_t kEntriesEach = std::int64_t{1} << 20;
 
-/// Entries that an inner loop takes: the compiler vectorizes loops of a fixed number of rounds.
+/// Number of entries in an inner loop. The compiler vectorizes loops with a fixed number of iterations.
 constexpr std::size_t kEntriesTogether = 256;
 
 template <class Index>
@@ -42,7 +42,7 @@ bool rises(std::span<const Index> values)
     return true;
 }
 
-/// Writes `from` minus `base` to `into`. No entry is smaller than `base`.
+/// Writes the entries of `from`, minus `base`, to `into`. No entry is smaller than `base`.
 template <class From, class Into>
 void subtract(std::span<const From> from, From base, Into* into)
 {
@@ -57,8 +57,8 @@ void subtract(std::span<const From> from, From base, Into* into)
         into[i] = static_cast<Into>(from[i] - base);
 }
 
-/// If the window's last segment is open, moves the window's end back to a multiple of `block` elements behind
-/// that segment's begin.
+/// If the window's last segment is open, moves the window's end back to a multiple of `block` elements after
+/// the begin of this segment.
 void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
 {
     const auto from = window.ends.empty() ? window.from.open_begin : window.ends.back();
@@ -66,7 +66,7 @@ void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_el
         window.end = from + (window.end - from) / block * block;
 }
 
-/// Segments known by their ends: whole, uniform, offsets, lengths.
+/// A cursor for segments whose ends are known in advance: the layouts whole, uniform, offsets and lengths.
 class EndCursor : public SegmentCursor {
 public:
     EndCursor(SegmentSource source, std::int64_t num_elements)
@@ -170,9 +170,8 @@ private:
         is_cut_short_ = true;
     }
 
-    /// Uses offsets of i32 or i64 in place, from memory or from a file, without conversion. Does nothing and
-    /// returns false for other segments, for wrong offsets, and for generated offsets, which cannot be read
-    /// twice.
+    /// Takes offsets of i32 or i64 from memory or from a file without conversion. Does nothing and returns
+    /// false for other segments, for wrong offsets, and for generated offsets, which cannot be read twice.
     bool take_offsets(SegmentWindow& window, std::int64_t most)
     {
         const auto type = source_.array ? source_.array->type() : Type::u8;
@@ -182,7 +181,7 @@ private:
         if (lent == nullptr && !source_.array->reads_in_parallel())
             return false;
         const auto left = num_segments_ - place_.segment;
-        // One entry more than the window may take, to see whether segments are left.
+        // Reads one entry more than the window may take, to see whether segments are left.
         const auto all = std::min(left, most < left ? most + 1 : left);
         auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
                                        : read_offsets(type, window.end - place_.element, all, window.end);
@@ -255,7 +254,7 @@ private:
         return array;
     }
 
-    /// Entry `place` of the array. Reads a chunk at a time and keeps the last chunk.
+    /// Returns entry `place` of the array. Reads the array in chunks and keeps the last chunk.
     std::int64_t entry(std::int64_t place)
     {
         if (place < chunk_begin_ || place >= chunk_begin_ + std::ssize(chunk_)) {
@@ -273,14 +272,14 @@ private:
         return chunk_[static_cast<std::size_t>(place - chunk_begin_)];
     }
 
-    /// One past the last element of a segment that begins at `begin`.
+    /// Returns the end of a segment that begins at `begin`: one past its last element.
     std::int64_t end_of(std::int64_t segment, std::int64_t begin)
     {
         if (source_.kind == LayoutKind::whole)
             return num_elements_;
         const bool is_offsets = source_.kind == LayoutKind::offsets;
         const auto value = entry(is_offsets ? segment + 1 : segment);
-        if (value < 0 && source_.array->type() == Type::u64)  // a number beyond i64 is read as -1
+        if (value < 0 && source_.array->type() == Type::u64)  // entries above 2^63 - 1 are read as -1
             refuse(source_.array->where(),
                    fmt::format("entry {} is beyond 9223372036854775807; offsets and lengths are at most that",
                                is_offsets ? segment + 1 : segment));
@@ -306,15 +305,15 @@ private:
                                there_are(num_elements_, "element")));
     }
 
-    /// Fills in the segment that holds `place.element`, which is not 0.
+    /// Sets the segment in which element `place.element` lies; the element is not 0.
     void find(SegmentPlace& place)
     {
         if (source_.kind == LayoutKind::uniform) {
             place.segment = place.element / source_.uniform_length;
             place.open_begin = place.segment * source_.uniform_length;
         } else if (source_.kind == LayoutKind::offsets) {
-            // Take the first segment that ends behind the element: empty segments at a cut belong to the part
-            // before.
+            // Find the first segment that ends after the element. Empty segments at a cut belong to the
+            // earlier part.
             std::int64_t low = 0, high = num_segments_;
             while (low < high) {
                 const auto middle = low + (high - low) / 2;
@@ -338,7 +337,8 @@ private:
         }
     }
 
-    /// Reads a single offset, without a chunk: a search reads few.
+    /// Returns offset number `place`. Reads only this offset and no chunk, because a search needs few
+    /// offsets.
     std::int64_t offset(std::int64_t place)
     {
         Array one(source_.array->type(), 1);
@@ -353,7 +353,7 @@ private:
     std::int64_t num_segments_ = 0;
     std::vector<std::int64_t> chunk_;
     std::int64_t chunk_begin_ = 0;
-    bool is_cut_short_ = false;  ///< the last window had no room for all segments that end at its end
+    bool is_cut_short_ = false;  ///< true if the last window had no room for all segments that end at its end
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Segments read part by part, from arrays that need not fit in memory.
+// Reads segments part by part, from arrays that need not fit in memory.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,23 +15,25 @@
 
 namespace segfold {
 
-/// A layout, and the array that gives its segments.
+/// The layout of segments, and the array that gives them.
 struct SegmentSource {
     LayoutKind kind = LayoutKind::whole;  ///< whole, uniform, offsets, lengths, flags or keys
     std::int64_t uniform_length = 0;
     std::unique_ptr<ArraySource> array = {};  ///< offsets, lengths, flags or keys
 };
 
-/// A cursor's place.
+/// The position of a cursor.
 struct SegmentPlace {
     std::int64_t element = 0;  ///< the next element to read
-    /// The number of the segment that is open at `element`, else of the next segment.
+    /// The number of the segment that has begun before `element` and has not ended; if there is none, the
+    /// number of the next segment.
     std::int64_t segment = 0;
     /// The first element of `segment`; less than `element` if the segment is open.
     std::int64_t open_begin = 0;
 };
 
-/// The ends of consecutive segments, one past the last element of each. Ends from an array keep its type.
+/// The ends of consecutive segments: one past the last element of each. Ends from an array keep the array's
+/// type.
 class SegmentEnds {
 public:
     [[nodiscard]] bool empty() const { return size() == 0; }
@@ -54,15 +56,15 @@ public:
     void push_back(std::int64_t end) { own_.push_back(end); }
     /// Sets all ends from an array of i32 or i64.
     void assign(Array ends) { read_ = std::move(ends); }
-    /// Sets `count` ends, which lie `length` elements apart.
+    /// Sets `count` ends at distances of `length` elements.
     void assign(std::int64_t first_end, std::int64_t length, std::int64_t count)
     {
         first_end_ = first_end;
         length_ = length;
         num_alike_ = static_cast<std::size_t>(count);
     }
-    /// Calls `visitor` with a span of all ends. Must not be called for ends that are `length` elements apart:
-    /// they are not in memory.
+    /// Calls `visitor` with a span of all ends. Must not be called for ends at equal distances, because no
+    /// array holds these ends.
     template <class Visit>
     void visit(const Visit& visitor) const
     {
@@ -78,18 +80,18 @@ public:
 
 private:
     std::vector<std::int64_t> own_;
-    Array read_;  ///< the ends, if `own_` is empty
+    Array read_;  ///< array of the ends, if `own_` is empty
     std::int64_t first_end_ = 0, length_ = 0;
-    std::size_t num_alike_ = 0;  ///< if not 0: number of ends, which the two numbers above give
+    std::size_t num_alike_ = 0;  ///< if not 0: number of ends at equal distances, first_end_ + i * length_
 };
 
 /// The segments between two elements.
 struct SegmentWindow {
     SegmentPlace from;
     std::int64_t end = 0;             ///< one past the last element
-    SegmentEnds ends = {};            ///< ends of the segments that end inside, in order
-    std::optional<Array> keys = {};   ///< keys of the same segments
-    std::int64_t uniform_length = 0;  ///< length of all these segments; 0: unknown or different lengths
+    SegmentEnds ends = {};            ///< ends of the segments that end in the window, in order
+    std::optional<Array> keys = {};   ///< keys of the segments that end in the window
+    std::int64_t uniform_length = 0;  ///< length of each segment; 0: unknown or different lengths
 };
 
 /// Reads the segments of a source from the first to the last.
@@ -99,46 +101,48 @@ public:
 
     /// Bounds of one step.
     struct Step {
-        std::int64_t elements = 0;  ///< at least 1, and at least `block`
-        std::int64_t segments = 0;  ///< at least 1
-        /// A segment is cut a multiple of `block` elements behind its begin; 0: anywhere.
+        std::int64_t elements = 0;  ///< most elements of the step; at least 1, and at least `block`
+        std::int64_t segments = 0;  ///< most segments that end in the step; at least 1
+        /// If not 0: a step cuts a segment only at a multiple of `block` elements after the segment's begin.
+        /// If 0: anywhere.
         std::int64_t block = 0;
-        std::int64_t until = 0;  ///< the step does not pass this element, which comes from place_of()
+        std::int64_t until = 0;  ///< the step ends at or before this element, which place_of() has returned
     };
     /// Reads the next part. Throws InputError if the segments in it are wrong.
     [[nodiscard]] virtual SegmentWindow next(const Step& step) = 0;
     /// True if no segment is left before element `until`.
     [[nodiscard]] virtual bool is_done(std::int64_t until) const = 0;
-    /// The number of elements, if it is known before they are read.
+    /// The number of elements; empty if it is unknown before all are read.
     [[nodiscard]] virtual std::optional<std::int64_t> num_elements() const = 0;
-    /// The number of segments, if it is known before they are read.
+    /// The number of segments; empty if it is unknown before all are read.
     [[nodiscard]] virtual std::optional<std::int64_t> num_segments() const = 0;
 
     /// For a single segment of unknown length: sets its number of elements. Other cursors throw InputError.
     virtual void end_at(std::int64_t num_elements);
-    /// Throws InputError if the source has segments behind the last element.
+    /// Throws InputError if the source has segments after the last element.
     virtual void require_no_more() {}
 
     [[nodiscard]] const SegmentPlace& place() const { return place_; }
-    /// Moves to a place that this cursor or another cursor of the same source has returned.
+    /// Continues at a place that a cursor of the same source has returned.
     virtual void go_to(const SegmentPlace& place) = 0;
-    /// The place of an element. If `block` is not 0, the place moves back to a multiple of `block` elements
-    /// behind its segment's begin. For flags and keys the segment's number is unknown and left 0.
+    /// Returns the place of an element. If `block` is not 0, the place moves back to a multiple of `block`
+    /// elements after its segment's begin. For flags and keys the segment's number is unknown, and set to 0.
     [[nodiscard]] virtual SegmentPlace place_of(std::int64_t element, std::int64_t block) = 0;
-    /// For flags and keys, the number of segments whose first element lies in [begin, end); else 0.
+    /// For flags and keys, returns the number of segments whose first element lies in [begin, end). For other
+    /// layouts, returns 0.
     [[nodiscard]] virtual std::int64_t num_begun(std::int64_t begin, std::int64_t end) = 0;
 
 protected:
     SegmentPlace place_;
 };
 
-/// Makes a cursor at the begin of a source. The segments must cover `num_elements`, if given. Throws
+/// Makes a cursor at the begin of a source. The segments must cover `num_elements` elements, if given. Throws
 /// InputError for a layout that cannot be read part by part.
 [[nodiscard]] std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source,
                                                             std::optional<std::int64_t> num_elements);
 
-/// Makes the slice of a window. `arrays` holds the window's part of each column, and whole tables. `room`, if
-/// given, allocates the memory for offsets.
+/// Makes a slice of the elements and segments of a window. `arrays` has the window's part of each column, and
+/// whole tables. `room`, if not empty, allocates memory for offsets.
 [[nodiscard]] Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices,
                              const std::function<Array(Type type, std::size_t length)>& room = {});
 

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // marks that one read backwards brings
+constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // number of marks of one backward read
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 /// Consecutive marks: flags or keys.
@@ -53,7 +53,7 @@ public:
             window.end = marks.end();
         }
         auto latest = place_.open_begin;
-        std::vector<std::int64_t> begins = {latest};  // begins of the segments that are open or end here
+        std::vector<std::int64_t> begins = {latest};  // begins of the window's segments, in order
         for (auto i = begin; i < window.end; ++i)
             if (i != place_.open_begin && is_start(marks, i)) {
                 window.ends.push_back(i);
@@ -66,7 +66,7 @@ public:
             begins.push_back(window.end);
             latest = window.end;
         } else if (!is_end && step.block != 0 && window.end > latest && window.end < step.until) {
-            // At least one element stays behind the cut, so the segment is known to go on there.
+            // At least one element follows the cut, so the segment is known to continue after it.
             window.end = latest + (window.end - latest - 1) / step.block * step.block;
         }
         if (source_.kind == LayoutKind::keys)
@@ -120,13 +120,13 @@ public:
             return {};
         if (element >= *num_elements_)
             return {*num_elements_, 0, *num_elements_};
-        // Take the segment of the element before. The part that begins at `element` finds out whether a
-        // segment begins there.
+        // Take the segment of the element before `element`. The part that begins at `element` detects whether
+        // a segment begins there.
         SegmentPlace place{element, 0, begin_of(element - 1)};
         if (block != 0)
             place.element = place.open_begin + (element - 1 - place.open_begin) / block * block;
-        // The part behind the cut finds out whether a segment begins there; until then the earlier segment is
-        // open.
+        // The part after the cut detects whether a segment begins at the cut; until then the earlier segment
+        // is open.
         if (place.element == place.open_begin && place.element > 0)
             place.open_begin = begin_of(place.element - 1);
         return place;
@@ -167,8 +167,8 @@ private:
         return std::any_of(mark, mark + width, [](std::byte byte) { return byte != std::byte{0}; });
     }
 
-    /// True if a segment begins at element i > 0 of the window. Looks at the window's marks, or compares the
-    /// element's key with the key before it.
+    /// True if a segment begins at element i > 0 of the window. Reads the element's flag, or compares its key
+    /// with the key before it.
     [[nodiscard]] bool is_start(const Marks& marks, std::int64_t i) const
     {
         if (source_.kind == LayoutKind::whole)
@@ -178,7 +178,8 @@ private:
         return differs(mark(marks, i), i == marks.begin ? key_before_.data() : mark(marks, i - 1));
     }
 
-    /// is_start() for an element whose preceding mark is in `marks` too.
+    /// True if a segment begins at element i > 0, like is_start(), but `marks` must also have the mark before
+    /// element i.
     [[nodiscard]] bool is_start_of(const Marks& marks, std::int64_t i) const
     {
         return source_.kind == LayoutKind::flags ? is_flag(mark(marks, i))
@@ -193,7 +194,7 @@ private:
         return marks;
     }
 
-    /// The begin of the segment that holds an element.
+    /// Returns the begin of the segment that contains an element.
     std::int64_t begin_of(std::int64_t element)
     {
         if (source_.kind == LayoutKind::whole)
@@ -209,7 +210,8 @@ private:
         return 0;
     }
 
-    /// Returns marks from `begin` on: first those that an earlier read left over, then new ones.
+    /// Returns the marks from `begin` to at most `end`: marks kept from an earlier read, then newly read
+    /// marks.
     Marks take(std::int64_t begin, std::int64_t end)
     {
         const auto type = source_.array->type();
@@ -234,7 +236,7 @@ private:
         return marks;
     }
 
-    /// Keeps the marks behind a window for the next one, and the key before them.
+    /// Keeps the marks after a window's end for the next window, and the key before them.
     void keep(const Marks& marks, std::int64_t end)
     {
         kept_ = {end, part_of(marks.array, end - marks.begin, marks.end() - end).copy()};
@@ -242,7 +244,7 @@ private:
             key_before_ = part_of(marks.array, end - 1 - marks.begin, 1).copy();
     }
 
-    /// The keys of the segments that end in a window.
+    /// Adds to a window the keys of the segments that end in it.
     void add_keys(SegmentWindow& window, const Marks& marks, const std::vector<std::int64_t>& begins)
     {
         const auto width = size_bytes(source_.array->type());

@@ -1,5 +1,5 @@
 #pragma once
-// Folds of arrays that are read slice by slice: files longer than memory, and generated elements.
+// Folds arrays that are read slice by slice: files longer than memory, and generated elements.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace segfold {
 
 /// The arrays and the segments of a stream.
 struct StreamInput {
-    std::vector<std::unique_ptr<ArraySource>> parameters;  ///< one source each; tables are read whole
+    std::vector<std::unique_ptr<ArraySource>> parameters;  ///< one for each parameter; tables are read whole
     SegmentSource segments;
 };
 
@@ -23,7 +23,7 @@ struct StreamInput {
 struct StreamProgress {
     std::int64_t elements = 0;  ///< elements folded so far
     std::optional<std::int64_t> all_elements = {};
-    std::int64_t segments = 0;  ///< segments whose results are known
+    std::int64_t segments = 0;  ///< number of segments whose results are known
     double seconds = 0;
 };
 
@@ -32,52 +32,53 @@ struct StreamOptions {
     PlanRequest plan = {};
     std::string without_records = {};
     /// Bound on the stream's buffers, which hold the columns, segments and results of two slices: one slice
-    /// is read while the slice before is folded. A GPU has four slices with at most 64 MiB of columns each,
-    /// and the bound holds for its memory and for the host's memory. Tables and the scratch memory of plans
-    /// are not counted.
+    /// is read while the slice before is folded. On a GPU there are four slices with at most 64 MiB of
+    /// columns each, and the bound holds for the GPU's memory and for the host's memory, each. Tables and the
+    /// scratch memory of plans do not count.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
 };
 
-/// The results of the next segments, in order. The layout keys adds the segments' keys.
+/// The results of the next segments, in order; with the segments' keys if the layout is `keys`.
 struct StreamResults : SegmentResults {
-    const SegmentWindow* window = nullptr;  ///< the segments' begins and ends; valid during the call
-    std::int64_t first_element = 0;         ///< of the slice: its place in the whole input
+    const SegmentWindow* window = nullptr;  ///< begins and ends of the segments; valid during the call
+    std::int64_t first_element = 0;         ///< place of the slice's first element in the whole input
     std::int64_t num_elements = 0;
-    Results running = {};  ///< of the slice's elements: an array for each output of a scan
+    Results running = {};  ///< running results of the slice's elements: an array for each output of a scan
 };
 
-/// Seconds that the parts of a stream take. The parts overlap, because threads and device work at the same
-/// time.
+/// Seconds that a stream spends in each kind of work. Kinds overlap, because threads and device work at the
+/// same time.
 struct StreamTimeline {
-    double all = 0;  ///< from the first slice's begin to the last one's end
-    /// Reading sources and segments; on a GPU also queueing copies from page-locked memory.
+    double all = 0;  ///< from the begin of the first slice to the end of the last slice
+    /// Reading sources and segments; on a GPU also queuing copies from page-locked memory.
     double reading = 0;
     double preparing = 0;      ///< choosing plans, making arrays of segments, launching
     double reader_waited = 0;  ///< the reading thread's wait for the memory of an earlier slice
     double waiting = 0;        ///< the calling thread's wait for the results of a slice
     double taking = 0;         ///< the calling thread's time in the caller's function
-    double copying = 0;        ///< on a GPU: from a slice's first copy to its last, with the waits for reads
+    double copying = 0;        ///< on a GPU: from a slice's first copy to its last copy, with waits for reads
     double folding = 0;        ///< on a GPU: kernels, and the copies of their results
     std::int64_t slices = 0;
 };
 
-/// The state of a stream between two slices. An equal stream can continue from it.
+/// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
-    std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, whose results were taken
+    std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, without results
 };
 
 /// A stream of slices over one device.
 ///
-/// The order of the elements is kept, whatever the operator is. A stream does not see all data ahead, so it
-/// does not use laws that depend on data: an identity that is neutral for finite values only is left out.
+/// Operands are always combined in the order of the elements. A stream does not know all data in advance, so
+/// it uses no law that depends on data: it leaves out an identity that is neutral only for finite values.
 class Stream {
 public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for
     /// a slice. `session` must outlive the stream.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options);
-    /// Folds on the caller's device; `session` chooses the plans.
+    /// Folds slices in the device memory of `engine`; if `engine` is null, in host memory. `session` chooses
+    /// the plans.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
            std::unique_ptr<SliceEngine> engine);
     /// Folds on the caller's device with the caller's plans, and ignores `options.plan`. The stream fills
@@ -86,11 +87,11 @@ public:
            std::unique_ptr<SliceEngine> engine = nullptr);
     ~Stream();
 
-    /// The most elements of a slice.
+    /// Most elements of a slice.
     [[nodiscard]] std::int64_t slice_elements() const;
     /// Bits of an index in a slice: 32 or 64.
     [[nodiscard]] int index_bits() const;
-    /// All elements and segments, if their number is known before they are read.
+    /// The numbers of all elements and of all segments; empty if unknown before all are read.
     [[nodiscard]] std::optional<std::int64_t> num_elements() const;
     [[nodiscard]] std::optional<std::int64_t> num_segments() const;
     /// The plan of the segments inside slices; null before it is chosen.
@@ -98,35 +99,36 @@ public:
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     [[nodiscard]] const RunTimes& times() const;
     [[nodiscard]] const StreamTimeline& timeline() const;
-    /// A text that identifies the stream: it differs for other operators, sources, orders of combination and
-    /// slices.
+    /// A text that identifies the stream. It depends on operator, sources, order of combination and slices.
     [[nodiscard]] std::string fingerprint() const;
 
-    /// Continues from the state of a stream with the same fingerprint(). Call it before run(). Throws
+    /// Continues from the state of a stream with the same fingerprint(). Must be called before run(). Throws
     /// InputError for a damaged state.
     void go_to(const StreamState& state);
     /// Folds all remaining slices. After each slice, `take` receives its results and the stream's state.
     void run(const std::function<void(StreamResults&& results, const StreamState& state)>& take);
 
-    /// One of several parts of a stream, for one rank. Its begin and its end are places where segments may be
-    /// cut.
+    /// One rank's part of a stream. Its begin and its end may cut segments.
     struct Share {
         SegmentPlace from;
         std::int64_t until = 0;
-        /// For flags and keys, the number of segments that begin in the share; else 0.
+        /// For flags and keys: the number of segments that begin in the share. For other layouts: 0.
         std::int64_t begun = 0;
     };
-    /// Part `part` of `num_parts` equal parts. Throws InputError if the number of elements is not known.
+    /// Returns part `part` of `num_parts` equal parts. Throws InputError if the number of elements is not
+    /// known.
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
-    /// The share of the elements from `begin` to `end`; the number of elements must be known.
+    /// Returns the share of the elements from `begin` to `end`. The number of elements must be known.
     [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);
-    /// Receives the partial of a slice, the segments that end in it, and running results of its elements.
+    /// Receives the partial of a slice, the slice's window of segments, and the running results of its
+    /// elements.
     using TakePart = std::function<void(Partial&& partial, const SegmentWindow& window, Results&& running)>;
-    /// Folds a share slice by slice, and calls `take` after each slice. A scan goes on from the partial of
-    /// the shares before, which may be one of fold_ends(); if it is null, there are none.
+    /// Folds a share slice by slice, and calls `take` after each slice. A scan continues from `before`, the
+    /// sum of the partials that fold_ends() gives for all earlier shares; null if there are no earlier
+    /// shares.
     void run_share(const Share& share, const TakePart& take, const Partial* before = nullptr);
-    /// Folds the ends of a share whose elements an operator scans: the partial without results. It reads the
-    /// share, which run_share() reads once more.
+    /// For a scan: folds a share to a partial without results. This reads the share once; run_share() reads
+    /// it a second time.
     [[nodiscard]] Partial fold_ends(const Share& share);
     [[nodiscard]] const std::shared_ptr<const Joining>& joining_of_ends() const;
 

@@ -20,7 +20,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 128;  // enough for any number of segments in the header
+constexpr std::size_t kHeaderBytes = 128;  // bytes of a .npy header, enough for any number of segments
 
 std::string field_path(const std::string& path, const std::string& field)
 {
@@ -87,7 +87,7 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
                          : names_.size() == 1 ? path
                                               : field_path(path, name));
     if (unfinished == Unfinished::removed)
-        open({});  // throws before the fold if a file cannot be made
+        open({});  // if a file cannot be made, throws before the fold
 }
 
 StreamOutput::~StreamOutput()
@@ -95,7 +95,7 @@ StreamOutput::~StreamOutput()
     note_the_rest();
     if (is_noted_ || files_.empty() || unfinished_ == Unfinished::removed)
         return;
-    for (const auto& path : paths_)  // without a resume state no run can continue these files
+    for (const auto& path : paths_)  // no run can continue these files without a resume state
         std::remove(PartialFile::partial_name(path).c_str());
 }
 
@@ -107,7 +107,7 @@ void StreamOutput::note_the_rest()
         return;
     try {
         note(*unnoted_);
-    } catch (const Error&) {  // the resume file with the earlier state is still valid
+    } catch (const Error&) {  // the resume file still has an earlier, valid state
     }
 }
 
@@ -115,7 +115,7 @@ void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
     if (kept_bytes.empty())
-        std::remove(resume_path_.c_str());  // open() empties the files that the state describes
+        std::remove(resume_path_.c_str());  // open() empties the files to which this state belongs
     for (std::size_t i = 0; i < paths_.size(); ++i) {
         files_.push_back(
             std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
@@ -152,7 +152,7 @@ std::optional<StreamState> StreamOutput::resume()
     }
     if (bytes.size() != paths_.size())
         refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
-    is_noted_ = true;  // if one of the files is wrong, the destructor must not remove them
+    is_noted_ = true;  // the destructor then keeps the files if open() throws
     open(bytes);
     return state;
 }
@@ -201,7 +201,7 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments, results.running, results.num_elements);
     unnoted_ = state;
-    // The first state is written at once: if the disk fills up later, there is no room for it.
+    // The first state is written at once, because a disk that fills up later has no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
 }

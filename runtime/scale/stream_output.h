@@ -1,5 +1,5 @@
 #pragma once
-// Files of a stream's results, and of the state from which another run can resume.
+// Writes a stream's results to files, and a state from which another run can resume the stream.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace segfold {
 
 /// Writes one .npy file for each result field, for each output and for the keys, or an .npz archive of all
-/// arrays. Keys belong to results of segments; without these they are in an archive alone.
+/// arrays. If there are no results of segments, keys are written only to an archive.
 ///
 /// Writes results to NAME.partial, and the resume state to NAME.resume about once a second and when an error
 /// ends the run. When all files are complete, they get their final names or are packed into the archive.
@@ -25,18 +25,19 @@ public:
                  std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
 
-    /// Returns the state of the run that stopped. Returns nothing if there is no such state; the output then
-    /// begins anew. Throws InputError for the state of another stream.
+    /// Returns the state that a stopped run has left. Returns nothing if no run has left a state; the output
+    /// then begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
     /// Writes results of the next segments, and running results of the next elements, without a resume state.
     void append(const Results& results, std::int64_t num_segments, const Results& running = {},
                 std::int64_t num_elements = 0);
-    /// Completes the files.
+    /// Completes the files: gives them their final names, or packs them into the archive.
     void commit();
 
-    /// A sentence that names the files which a run leaves if it ends now, and says how to resume; empty if it
-    /// leaves none. `when` completes "--resume goes on from them": "with the same flags", for example.
+    /// Returns a sentence that names the files that a run leaves if it ends now, and tells how to resume;
+    /// empty if the run leaves no files. `when` completes "--resume goes on from them", for example "with the
+    /// same flags".
     [[nodiscard]] std::string left_behind(std::string_view when);
     [[nodiscard]] std::vector<std::string> files() const;
     /// The name of the array of keys; empty without keys.
@@ -55,15 +56,16 @@ private:
     Unfinished unfinished_;
     bool is_archive_;
     std::string keys_;
-    std::vector<std::string> names_;  ///< names of the arrays
-    std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary ones for an archive
+    std::vector<std::string> names_;  ///< names of the arrays in `paths_`
+    std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary files for an archive
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
-    std::size_t num_fields_ = 0;  ///< arrays of results of segments; then come outputs, then keys
+    /// Number of arrays of segments' results, which come first; outputs and then keys follow.
+    std::size_t num_fields_ = 0;
     std::size_t num_outputs_ = 0;
     std::int64_t num_segments_ = 0, num_elements_ = 0;
-    std::optional<StreamState> unnoted_;  ///< the latest state, if it is not in the resume file yet
-    bool is_noted_ = false;               ///< true if the resume file holds a state
+    std::optional<StreamState> unnoted_;  ///< the latest state, if the resume file does not have it yet
+    bool is_noted_ = false;               ///< true if the resume file has a state
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The inside of a stream: slices that are read on one thread, and folded on another one; internal.
+// The implementation of a stream: one thread reads slices, another folds them; internal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,21 +29,23 @@ namespace detail {
 using Clock = std::chrono::steady_clock;
 inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 inline constexpr double kUsableShare = 15.0 / 16;
-/// Most bytes of a slice's columns on a device. The link rests before the first slice and after the last one.
+/// Most bytes of a slice's columns on a device. The bound is small, because the link is idle until the first
+/// slice is read and while the last slice is folded.
 inline constexpr double kMostCopied = 0x1p26;
 inline constexpr double kReadingShare =
-    1.0 / 4;  // share of usable memory for buffers that sources are read into
+    1.0 / 4;  // share of the usable memory that the buffers for reading sources take
 
-/// A slice that was read and is not folded yet.
+/// A slice that was read but not yet folded.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter, own or lent by the source; empty for tables
-    SegmentPlace after;          ///< the cursor's place behind the slice
-    std::optional<std::int64_t> all_elements = {};  ///< of the stream, if known when the slice was read
+    std::vector<Array> columns;  ///< one for each parameter: a copy, or lent by the source; empty for tables
+    SegmentPlace after;          ///< the cursor's place after the slice
+    /// Number of the stream's elements; empty if not yet known.
+    std::optional<std::int64_t> all_elements = {};
     std::size_t room = 0;
     Slice slice;
-    PreparedSlice prepared;                    ///< of `slice`
-    std::vector<ElementResults> running = {};  ///< once the slice is folded
+    PreparedSlice prepared;                    ///< `slice`, divided into runs of the back end
+    std::vector<ElementResults> running = {};  ///< running results, once the slice is folded
 };
 
 inline double seconds_since(Clock::time_point begin)
@@ -63,7 +65,8 @@ struct Stream::State {
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_streams(op);
-        if (op.scan)  // a slice waits for the states of the one before, so slices are folded from the host
+        // A scan of a slice needs the state of the slice before, so slices are folded in host memory.
+        if (op.scan)
             this->engine.reset();
         for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
             input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
@@ -71,7 +74,7 @@ struct Stream::State {
             input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
     }
 
-    /// Sets up everything before the first slice. Checks the parameters before it calls `make_problem`.
+    /// Prepares the stream for its first slice. Checks the parameters before it calls `make_problem`.
     void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
     {
         lengths.emplace(op, input, engine != nullptr);
@@ -82,7 +85,7 @@ struct Stream::State {
         // The scratch memory of plans takes the rest of a device's memory.
         const auto share = engine ? detail::kUsableShare : 1;
         const auto usable = share * static_cast<double>(options.memory_bytes);
-        constexpr double kMostElements = 0x1p48;  // bound for elements that take no memory
+        constexpr double kMostElements = 0x1p48;  // the bound if elements take no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
             slice_elements =
@@ -159,7 +162,7 @@ struct Stream::State {
     /// The values of scalar parameters, which are known before the columns are read.
     [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
 
-    /// Reads `wanted` elements of a column. `count` becomes the number of elements that the source had.
+    /// Reads `wanted` elements of a column. Sets `count` to the number of elements that the source had.
     Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
                       std::int64_t& count)
     {
@@ -217,7 +220,7 @@ struct Stream::State {
         return loaded;
     }
 
-    /// Throws if a column or the segments go on behind the last element.
+    /// Throws InputError if a column or the segments continue after the last element.
     void require_no_more()
     {
         if (std::exchange(has_ended, true))
@@ -226,7 +229,7 @@ struct Stream::State {
         cursor->require_no_more();
     }
 
-    /// Waits until a slice is read, and starts it on the device.
+    /// Waits until a slice's columns are read, then starts the fold of the slice on the device.
     void start(LoadedSlice& loaded)
     {
         auto begin_of_part = Clock::now();
@@ -246,7 +249,7 @@ struct Stream::State {
             arrays.push_back(op.parameters[i].table ? tables[i].lend()
                                                     : part_of(loaded.columns[i], 0, count));
         std::function<Array(Type, std::size_t)> index_room;
-        if (pipeline && block == 0)  // folds in blocks make their own index arrays
+        if (pipeline && block == 0)  // folds in blocks allocate index arrays themselves
             index_room = [&](Type type, std::size_t length) {
                 return pipeline->index_room(loaded.room, type, length);
             };
@@ -265,7 +268,7 @@ struct Stream::State {
                                              advice_on_empty_segments(op)));
     }
 
-    /// Returns the partial of a slice. Its results may lie in the slice's room.
+    /// Returns the partial of a slice. The partial may borrow results in the slice's room.
     Partial fold(LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
@@ -288,17 +291,17 @@ struct Stream::State {
         }
     }
 
-    /// Goes on from the states of the slices before.
+    /// Scans a slice from the state of the slices before it.
     Partial scan(LoadedSlice& loaded)
     {
         folder->carry(loaded.prepared, before->state_at_end());
         auto partial = folder->fold(loaded.prepared, &times, &loaded.running);
         *before += partial.borders();
-        (void)before->take_results();  // of a segment that was cut; `partial` has it, too
+        (void)before->take_results();  // drops the result of a cut segment, because `partial` has this result
         return partial;
     }
 
-    /// The running results of a slice that was folded.
+    /// Returns the running results of a folded slice.
     [[nodiscard]] Results running_results(LoadedSlice& loaded) const
     {
         const auto begin = loaded.window.from.element;
@@ -308,7 +311,8 @@ struct Stream::State {
 
     [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }
 
-    /// Reads slices on another thread, as far ahead as there are rooms, and hands their partials to `take`.
+    /// Folds slices up to element `until` and passes their partials to `take`. Another thread reads slices
+    /// ahead, as far as rooms allow.
     void fold_all(std::int64_t until, const std::function<void(LoadedSlice&, Partial&&)>& take)
     {
         const auto begin_of_all = Clock::now();
@@ -317,7 +321,7 @@ struct Stream::State {
             const WorkStopper::Here here(stopper);
             read_all(until, queue);
         });
-        const Queue::Closing closing{queue};  // ends the reader if `take` throws
+        const Queue::Closing closing{queue};  // ends the reading thread if `take` throws
         while (true) {
             auto begin_of_part = Clock::now();
             const auto loaded = queue.pop();
@@ -337,8 +341,8 @@ struct Stream::State {
             times.seconds += detail::seconds_since(begin_of_all);
     }
 
-    /// Reads slice after slice. A slice whose columns threads still read is started only after the next slice
-    /// is opened, so that the threads never wait.
+    /// Reads slice after slice. If threads still read a slice's columns, the slice is started only after the
+    /// next slice is opened, so that threads always have columns to read.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
@@ -366,7 +370,8 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
-            if (cursor->num_elements() == 0)  // load(), which checks this too, may never have run
+            // Without elements load(), which also calls require_no_more(), may not have run.
+            if (cursor->num_elements() == 0)
                 require_no_more();
             queue.end({});
         } catch (...) {
@@ -390,7 +395,8 @@ struct Stream::State {
     std::int64_t uniform_length = 0;
     std::optional<ColumnLengths> lengths;
     bool has_ended = false;
-    const ArraySource* marks = nullptr;  ///< the cursor's array; null for whole and uniform
+    /// Array that the cursor reads; null for the layouts `whole` and `uniform`.
+    const ArraySource* marks = nullptr;
     std::int64_t slice_elements = 0, slice_segments = 0;
     int index_bits = 32;  ///< bits of an index in a slice
     std::int64_t block = 0;
@@ -401,13 +407,13 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::optional<SliceFolder> ends;  ///< of a scan: folds what scans of other ranks go on from
-    bool folds_ends = false;          ///< true while `ends` is at work
-    std::optional<Partial> before;  ///< of a scan: the sum of the slices before the next one, without results
+    std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which later ranks continue
+    bool folds_ends = false;          ///< true while `ends` folds in place of `folder`
+    std::optional<Partial> before;    ///< for a scan: the sum of the slices so far, without results
     std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
-    std::optional<SlicePipeline> pipeline;                  ///< set if there is an engine
-    std::optional<Partial> all;  ///< the sum of the slices that were folded; their results were taken
+    std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
+    std::optional<Partial> all;                             ///< the sum of the folded slices, without results
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

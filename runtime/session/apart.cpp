@@ -11,8 +11,8 @@
 namespace segfold {
 namespace {
 
-/// The number of bytes that two arrays share. Compares addresses as numbers, because C++ does not order
-/// pointers into different arrays.
+/// Returns the number of bytes that two arrays share. Compares addresses as integers, because C++ does not
+/// order pointers into different arrays.
 std::int64_t shared_bytes(const Lent& a, const Lent& b)
 {
     if (a.place != b.place || a.bytes <= 0 || b.bytes <= 0)

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that the arrays that a call writes share no memory with each other or with the arrays that it reads.
+// Refuses calls whose written arrays share memory with each other or with arrays that the call reads.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,13 +11,13 @@ namespace segfold {
 
 /// Memory that a caller lends, with its name for messages.
 struct Lent {
-    std::string_view what;  ///< "the results of"
-    std::string_view name;  ///< follows `what` in quotes, unless it is empty
+    std::string_view what;  ///< begins the text for messages, such as "the results of"
+    std::string_view name;  ///< the second part of this text, in quotes; omitted if empty
     const void* data = nullptr;
     std::int64_t bytes = 0;
     Place place = Place::host;
 
-    /// The first `length` elements of an array.
+    /// Describes the memory of the first `length` elements of an array.
     Lent(std::string_view what, std::string_view name, const ArrayView& array, std::int64_t length)
         : what(what),
           name(name),
@@ -30,20 +30,20 @@ struct Lent {
 /// Throws InputError if `written` and `other` share memory.
 void require_apart(const Lent& written, const Lent& other);
 
-/// The arrays of a run, and the sizes of its results.
+/// The arrays of a plan's run, and the lengths of its results.
 struct RunArrays {
     const Operator& op;
     std::span<const ArrayView> inputs;
     const SegmentsView& segments;
-    std::span<const MutableArrayView> results;  ///< fields, then outputs
-    std::int64_t num_results = 0;               ///< numbers of each field
-    std::int64_t num_outputs = 0;               ///< numbers of each output of a `map`
-    std::int64_t num_keys = 0;                  ///< keys of segments that a run finds
+    std::span<const MutableArrayView> results;  ///< one array for each result field, then one for each output
+    std::int64_t num_results = 0;               ///< length of each result field
+    std::int64_t num_outputs = 0;               ///< length of each output of a `map`
+    std::int64_t num_keys = 0;                  ///< length of the array for keys of found segments
 };
 
-/// Throws InputError if two written arrays share memory, or a written array and one that is read, because a
-/// run writes while it reads. Written are results and the number and keys of found segments; read are inputs
-/// and the arrays of segments.
+/// Throws InputError if a written array shares memory with another written array or with a read array,
+/// because a run writes while it reads. A run writes the results, and the number and keys of found segments.
+/// It reads the inputs and the arrays of segments.
 void require_apart(const RunArrays& run);
 
 }  // namespace segfold

@@ -20,7 +20,7 @@ bool has_address(const void* data, std::int64_t length)
     return length >= 0 && length <= kMostLentElements && (data != nullptr || length == 0);
 }
 
-/// Messages name the array: "the offsets", "the elements of 'x'".
+/// Borrows an array. Messages name the array "the offsets" or "the elements of 'x'".
 Array borrow(const ArrayView& view, std::string_view what, std::string_view of = {})
 {
     const auto name = [&] { return of.empty() ? std::string(what) : fmt::format("{} of '{}'", what, of); };
@@ -54,7 +54,7 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
     }
 }
 
-/// The greatest of `length(0)` to `length(count - 1)`; 0 if `count` is 0.
+/// Returns the greatest of length(0) .. length(count - 1); 0 if `count` is 0.
 template <class Length>
 std::int64_t greatest(std::int64_t count, Length length)
 {
@@ -64,7 +64,7 @@ std::int64_t greatest(std::int64_t count, Length length)
     return longest;
 }
 
-/// Throws InputError unless `room` is memory on the host for `count` values of `type`.
+/// Throws InputError if `room` is not memory on the host for `count` values of `type`.
 void require_room(std::string_view what, const MutableArrayView& room, Type type, std::int64_t count)
 {
     require_type(what, room.type);
@@ -91,8 +91,8 @@ std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
     });
 }
 
-/// Returns a message if a part of an operator does not set `fields` as it must; empty if it does. `kind`
-/// names the fields in the message.
+/// Returns an error message if a part of an operator does not set exactly the fields `fields`, in their
+/// order; empty if it does. The message calls a field by `kind`, such as "state field" or "result".
 template <class Fields>
 std::string misfit_of_part(std::string_view part, const Block& block, const Fields& fields,
                            std::string_view kind)
@@ -114,7 +114,7 @@ std::string misfit_of_part(std::string_view part, const Block& block, const Fiel
     return "";
 }
 
-/// The first name in an expression that `is_known` does not accept; null if there is none.
+/// Returns the first name in an expression that `is_known` does not accept; null if there is none.
 template <class IsKnown>
 const std::string* unknown_name(const Expression& expression, const IsKnown& is_known)
 {
@@ -128,7 +128,7 @@ const std::string* unknown_name(const Expression& expression, const IsKnown& is_
     return nullptr;
 }
 
-/// The first name in lift that nothing defines; null if there is none.
+/// Returns the first undefined name in lift; null if there is none.
 const std::string* unknown_in_lift(const Operator& op)
 {
     const auto is_known = [&](const std::string& name) {
@@ -145,8 +145,8 @@ const std::string* unknown_in_lift(const Operator& op)
     return nullptr;
 }
 
-/// Returns a message if the parts of an operator do not fit together as they do after check(); empty if they
-/// do.
+/// Returns an error message if the parts of an operator do not fit together; empty if they fit. The parts of
+/// an operator that passed check() fit.
 std::string misfit_of(const Operator& op)
 {
     std::string misfit;

@@ -1,5 +1,5 @@
 #pragma once
-// Workloads made of arrays that a caller lends.
+// Makes workloads of a caller's arrays, and checks the arrays.
 #include <optional>
 #include <span>
 #include <string_view>
@@ -10,40 +10,42 @@
 
 namespace segfold {
 
-/// Makes a workload that borrows the caller's arrays on the host. Of groups in any order, it has copies
-/// sorted by group. Throws InputError for arrays of a device and for wrong segments.
+/// Makes a workload that borrows the caller's arrays on the host. For groups in any order, the workload has
+/// copies sorted by group. Throws InputError for arrays on a device and for wrong segments.
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments);
 
-/// Lends other arrays and segments to a workload, whose checked operator stays: a repeated run copies no
-/// operator. `inputs` must have an array for each parameter. Throws like borrow_workload(). `room`: see
-/// segments_from_offsets().
+/// Lends other arrays and segments to a workload. Its operator stays, so that a repeated run copies none; the
+/// operator must have passed require_operator(). `inputs` must have an array for each parameter. Throws as
+/// borrow_workload() does. If the workload needs the offsets as i32, and `room` is an i32 array of their
+/// number, they are stored in `room`.
 void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const SegmentsView& segments,
                  Array room);
 
 /// Returns the length of the lent rows; 1 for an operator without rows. Throws InputError if lengths differ,
-/// or if rows are lent to a parameter that takes numbers.
+/// or if rows are lent for a parameter without rows.
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs);
 
-/// Returns the number of elements of a fold: the length of its first column; without a column, the number
-/// that the segments give.
+/// Returns the number of elements of a fold: the length of its first column. If it has no column, the
+/// segments give the number.
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments);
 
-/// Finds the segments that flags or keys on the host mark. Throws InputError if the flags or keys are wrong.
+/// Returns the segments that flags or keys on the host mark. Throws InputError if the flags or keys are
+/// wrong.
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Returns the length of the longest segment, as a fold finds it: 0 if there are too many segments to look
-/// at. Returns nothing for wrong segments, and if the length is not known without a workload.
+/// Returns the length of the longest segment as folds determine it: 0 if there are too many segments to
+/// search. Returns nothing for wrong segments, and for segments whose length only a workload can tell.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Returns the shape of ranges: the number of their items, and the longest range. Returns nothing for ranges
-/// that lie on a device, have no address or are wrong.
+/// Returns the shape of ranges: the sum of their lengths, and the length of the longest range. Returns
+/// nothing for ranges that lie on a device, have no address or are wrong.
 std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Throws InputError if `longest`, which the caller gives, cannot be the length of a segment.
+/// Throws InputError if `longest`, a caller's longest segment, cannot be a length.
 void require_longest(std::int64_t longest);
 
-/// The most elements of an array. No memory holds more, and the bytes of so many elements fit 64 bits.
+/// The most elements of a lent array. No memory holds more, and their number of bytes fits 64 bits.
 inline constexpr std::int64_t kMostLentElements = std::int64_t{1} << 48;
 
 /// Throws InputError if `length` is negative or above kMostLentElements, or if elements have no address.
@@ -56,28 +58,30 @@ inline void require_type(std::string_view what, Type type)
         refuse_type(type, what);
 }
 
-/// Throws InputError for a layout that callers cannot give by arrays.
+/// Throws InputError, because callers cannot describe segments of this layout by arrays.
 [[noreturn]] void refuse_layout(LayoutKind kind);
 
-/// Throws InputError if rows of features are lent to a parameter that takes numbers.
+/// Throws InputError if rows of features are lent for a parameter without rows.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
 /// Throws InputError for an operator without a state (moved from, or never defined), and for an operator
-/// whose parts do not fit together: its members are public, so a caller may have moved some of them out.
+/// whose parts do not fit together. The members of Operator are public, so a caller may have moved parts out.
 void require_operator(const Operator& op);
 
-/// Throws InputError as require_operator() does, and unless there is one array for each parameter.
+/// Throws the errors of require_operator(). Also throws InputError if `count`, the number of arrays, is not
+/// the number of parameters.
 void require_inputs(const Operator& op, std::size_t count);
 
-/// Whether the caller has lent memory.
+/// True if `array` describes memory of the caller. False for the default MutableArrayView.
 [[nodiscard]] inline bool is_lent(const MutableArrayView& array)
 {
     return array.data != nullptr || array.length != 0;
 }
 
-/// Writes the number of segments and the key of each, if `into` lends memory for them.
+/// Writes the number of the segments that flags or keys mark, and the segments' keys, into the memory that
+/// `into` lends for them, if any.
 ///
-/// Throws InputError, before anything is written, if that memory has a wrong type or size.
+/// Throws InputError before it writes anything if that memory has a wrong type or size.
 void store_found(const Segments& found, const SegmentsView& into);
 
 }  // namespace segfold

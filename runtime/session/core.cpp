@@ -25,7 +25,7 @@ namespace segfold {
 
 namespace {
 
-/// Returns the reason to use no tuning records; empty if they may be used.
+/// Returns the reason to use no tuning records; empty if records may be used.
 std::string reason_without_records(const Operator& op, const PlanRequest& request, const Backend& backend)
 {
     if (request.stage)
@@ -40,13 +40,13 @@ std::string reason_without_records(const Operator& op, const PlanRequest& reques
     return has_rows(op) ? "records do not tell rows of different lengths apart, and none is asked" : "";
 }
 
-/// Whether overflow of the data keeps a fold from relying on associativity.
+/// True if the fold cannot rely on associativity, because its data may overflow.
 bool is_folded_in_order(const OperatorLaws& laws)
 {
     return std::ranges::find(laws.broken_by_overflow, Law::associative) != laws.broken_by_overflow.end();
 }
 
-/// Bytes that a workload's arrays and results take on a device.
+/// Returns the bytes of a workload's arrays and results on a device.
 std::int64_t device_bytes(const Workload& workload)
 {
     const auto& segments = workload.segments;
@@ -92,7 +92,7 @@ OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
             assumed.push_back(law);
     const std::lock_guard lock(mutex_);
     auto found = judged_.find(text);
-    // A check in any session of this process may have judged the laws better since.
+    // A check in any session of this process may have judged the laws more thoroughly since then.
     const bool may_be_known_better =
         found != judged_.end() && found->second.num_remembered != prove::num_remembered();
     if (may_be_known_better)
@@ -112,7 +112,7 @@ OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
         key += value ? " " + segfold::print(*value) : " any";
     auto known = judged_for_scalars_.find(key);
     if (known == judged_for_scalars_.end()) {
-        constexpr std::size_t kMost = 256;  // bounds the map if each run has other values
+        constexpr std::size_t kMost = 256;  // bounds the map if the scalars of each run differ
         if (judged_for_scalars_.size() == kMost)
             judged_for_scalars_.clear();
         auto laws = laws_for_scalars(op, of_all.report, scalars, assumed);
@@ -160,7 +160,7 @@ std::shared_ptr<const Catalogue> SessionCore::catalogue(const Backend& of, bool 
             of.name()));
     if (own_catalogue_)
         return own_catalogue_;
-    // The program's own catalogues live until it ends, so nobody owns them.
+    // Built-in catalogues live until the process ends, so the pointer owns nothing.
     return {std::shared_ptr<void>(), is_native ? &Catalogue::native() : &Catalogue::standard()};
 }
 
@@ -218,14 +218,14 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = this->laws(workload);
     if (!backend->runs_stages()) {
         Chosen none;
-        if (is_folded_in_order(laws))  // warns of overflow as other back ends do
+        if (is_folded_in_order(laws))  // a back end without stages also warns of overflow
             none.warnings = law_warnings(laws, workload.op);
         return none;
     }
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
-    if (const auto gpu = backend->device())  // asked later: its context may not exist yet
+    if (const auto gpu = backend->device())  // called later, because the GPU's context may not exist yet
         room = {[&] {
                     return static_cast<std::int64_t>(backend->context()->memory().free_bytes) -
                            device_bytes(workload);
@@ -293,7 +293,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         wishes.on_check();
     const auto laws = this->laws(workload);
     run.doubtful_laws = laws.relied_on_in_doubt();
-    std::optional<Workload> sorted;  // the order in which others fold
+    std::optional<Workload> sorted;  // the reference and Thrust take only sorted elements
     if (workload.segments.form == SegmentForm::groups)
         sorted = sorted_by_group(workload);
     run.validation = validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// Throws InputError unless the caller's arrays take all results.
+/// Throws InputError if one of the caller's arrays is too short for its results or has another type.
 void require_results(const Results& results, std::span<const MutableArrayView> into)
 {
     if (into.size() != results.size())

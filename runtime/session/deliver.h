@@ -1,5 +1,5 @@
 #pragma once
-// Results of a fold, written into the caller's memory.
+// Writes results of a fold into the caller's memory.
 #include <cstdint>
 #include <span>
 
@@ -19,8 +19,8 @@ struct FoldSizes {
 
 /// Writes results, and keys and numbers of found segments, into the memory that the caller lends.
 ///
-/// Throws InputError, before it writes, if an array has another type or is too short, or if two of the arrays
-/// share memory. An array that the fold reads may receive results: all elements have been read.
+/// Throws InputError before it writes if an array has another type or is too short, or if two of the arrays
+/// share memory. The fold's input arrays may receive results, because all elements have been read.
 void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
              const SegmentsView& segments, std::span<const MutableArrayView> into);
 

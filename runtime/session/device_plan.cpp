@@ -37,7 +37,7 @@ cuda::LaunchShape shape_of(std::int64_t grid)
 
 std::int64_t num_tiles_of(std::int64_t num_segments) { return (num_segments + kTile - 1) / kTile; }
 
-/// Launches a kernel with the given arguments, without an allocation.
+/// Launches a kernel with the given arguments. Allocates nothing.
 template <class... Arguments>
 void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, Arguments... arguments)
 {
@@ -49,7 +49,8 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
 
 namespace {
 
-/// Memory that belongs to the graph into which a stream is captured, from one place of the stream to another.
+/// Returns an allocator that works in the order of `stream`. While `stream` is captured, the graph owns the
+/// memory.
 DeviceAllocator memory_of_graph(const cuda::Context& context, CUstream_st* stream)
 {
     return {[context, stream](std::size_t bytes) {
@@ -199,8 +200,8 @@ void DevicePlan::allocate()
     }
     if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
         scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
-    // One 32-bit word for each parameter, padded to 8 bytes. Then 8 bytes for the finding of the check of
-    // segments, or for the note of numbers that no group has.
+    // One 32-bit word for each parameter, padded to 8 bytes. Then 8 bytes for the result of the check of
+    // segments, or for the word that records group numbers that are too large.
     const auto words = static_cast<std::int64_t>(words_of_parameters());
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments ||
         sizes_.form == SegmentForm::groups) {
@@ -392,7 +393,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
     for (const auto& result : results)
         addresses_.push_back(address(result.data));
     program_.arguments().bind_results(addresses_);
-    // Ranges may leave elements out, and no kernel stores the outputs of those.
+    // No kernel stores outputs of elements outside of all ranges.
     if (sizes_.kind == LayoutKind::ranges)
         for (const auto& result : results.last(op_.outputs.size())) {
             const auto bytes =
@@ -402,7 +403,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
                 cuda::check(cuda::driver().cuMemsetD8Async(address(result.data), 0, bytes, handle(stream)),
                             "cuMemsetD8Async");
         }
-    // No kernel runs, so nothing else writes the number of segments.
+    // If no kernel runs, no kernel writes the number of segments, so this call sets the number to 0.
     if (is_found(sizes_.form) && sequence_.empty())
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),

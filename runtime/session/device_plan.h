@@ -22,7 +22,8 @@ public:
     PlanMemory& operator=(PlanMemory&&) = delete;
 
     [[nodiscard]] std::uint64_t address() const { return address_; }
-    /// With `captured`, the zeros become a part of the graph into which that stream is captured.
+    /// Sets the memory to zero. If `captured` is not null, the graph into which this stream is captured sets
+    /// it to zero instead.
     void zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured = nullptr) const;
 
 private:
@@ -31,37 +32,40 @@ private:
     std::uint64_t address_ = 0;
 };
 
-/// Launches kernels on the caller's stream. Every method except run() may allocate memory and wait.
+/// A plan's loaded kernels, scratch memory and arguments; run() launches the kernels on the caller's stream.
+/// Every method except run() may allocate memory and wait.
 class DevicePlan {
 public:
     DevicePlan(const cuda::Context& context, const Operator& op, std::shared_ptr<const PlanChoice> choice,
                const PlanSizes& sizes, const PlanOptions& options);
-    /// Shares the program of `other`, and has its own scratch memory.
+    /// Makes a plan with the program of `other` and scratch memory of its own.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes);
 
-    /// Queues the fold. The caller has checked the number, types, lengths and places of the arrays.
+    /// Queues the fold. The caller must have checked number, types, lengths and places of the arrays.
     ///
-    /// If the stream is captured, the scratch memory is the graph's own, so that the plan may run elsewhere
-    /// while the graph does.
+    /// If the stream is captured, the graph has scratch memory of its own, so that the plan may run while the
+    /// graph runs.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
-    /// Waits for the stream. Returns whether a run has met a number that no group has.
+    /// Waits for the stream. Returns true if a run has read a group number that is too large.
     [[nodiscard]] bool has_met_other_numbers(CUstream_st* stream);
     void move_to(CUstream_st* stream) { stream_ = stream; }
-    /// Waits for the stream. Returns the names of tables that were read outside of their bounds.
+    /// Waits for the stream. Returns the names of tables that were read past their ends.
     [[nodiscard]] std::vector<std::string> tables_read_outside(CUstream_st* stream);
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
 private:
-    /// The same plan with memory of the graph into which a stream is captured.
+    /// Makes a copy of `other` for a captured stream. The graph into which `captured` is captured owns the
+    /// copy's scratch memory.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured);
     void queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream);
-    /// Keeps the compiled kernels as long as the process lives: nobody says when a graph is gone.
+    /// Keeps the compiled kernels loaded until the process ends, because the end of a captured graph is
+    /// unknown.
     void keep_kernels() const;
 
-    struct Offsets;  ///< kernels that make and check offsets
-    /// The arguments of make_offsets.
+    struct Offsets;  ///< loaded kernels that make offsets of lengths and check offsets
+    /// The arguments of the kernel make_offsets.
     struct Making {
         std::uint64_t lengths = 0, offsets = 0, words = 0, state = 0;
         std::int64_t num_segments = 0;
@@ -74,7 +78,7 @@ private:
     };
 
     void allocate();
-    /// Bytes of the words that note reads outside of tables.
+    /// Bytes of the words in which kernels record reads past tables' ends: 4 for each parameter, padded to 8.
     [[nodiscard]] std::size_t words_of_parameters() const { return (op_.parameters.size() + 1) / 2 * 2 * 4; }
     void bind_segments(const SegmentsView& segments);
     /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.

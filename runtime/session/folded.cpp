@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// Throws InputError if there are no results: every fold has some, so they were moved from.
+/// Throws InputError if results are empty. Every fold has results, so empty results have been moved from.
 void require_there(const Results& results)
 {
     if (results.empty())

@@ -22,7 +22,7 @@ public:
     /// The number of segments. Throws InputError after the results were moved from.
     [[nodiscard]] std::int64_t num_segments() const;
 
-    /// The values of a result field, one for each segment. The name may be left out if there is one field.
+    /// The values of a result field, one for each segment. The name may be omitted if there is one field.
     ///
     /// Values of f16 and bf16 are read as their C++ types (HalfElement), or their bits as std::uint16_t.
     /// Throws InputError for an unknown field, for a T that is not the field's type, and after the results
@@ -34,7 +34,7 @@ public:
         require_type(field, array.type(), type_of_element<T>());
         return array.template as<T>();
     }
-    /// Returns a copy, because a temporary object is about to be destroyed:
+    /// Returns a copy of the values, because the object is a temporary one, as in
     /// `session.fold(...).values<float>()`.
     template <class T>
     [[nodiscard]] std::vector<T> values(std::string_view field = "") const&&
@@ -57,26 +57,28 @@ public:
     }
 
     [[nodiscard]] const Results& results() const { return results_; }
-    /// "warp_stream ring_offsets=256 ... (tuning record)"; empty for a back end without stages.
+    /// The stage, its configuration and the source of the choice, such as "warp_stream ring_offsets=256 ...
+    /// (tuning record)"; empty for a back end without stages.
     [[nodiscard]] const std::string& plan() const { return plan_; }
-    /// Doubts about the results, such as a law that NaN alone refutes.
+    /// Doubts about the results, such as a law that only NaN refutes.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-    /// Refuted laws on which the fold relies nevertheless; warnings() have their counter-examples. Empty
-    /// unless the fold was checked.
+    /// Refuted laws on which a checked fold still relies; warnings() have their counter-examples. Empty if
+    /// the fold was not checked.
     [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
-    /// The findings of FoldOptions::check, one line for each judge; empty unless the fold was checked.
+    /// The findings of FoldOptions::check: a text for the reference and a text for Thrust. Empty if the fold
+    /// was not checked.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
-    /// False if a check has found a difference. Segments counted by num_overflowed() and num_unjudged() are
-    /// no differences.
+    /// False if a check has found a difference. Segments counted by num_overflowed() or num_unjudged() do not
+    /// count as differences.
     [[nodiscard]] bool agrees() const { return agrees_; }
-    /// The number of segments that a check cannot compare, because the result is finite on one side only: in
-    /// some order of combining, intermediate values overflow or are undefined. 0 without a check.
+    /// The number of segments that a check cannot compare, because only one of the two results is finite: in
+    /// one order of combination, intermediate values overflow or are undefined. 0 without a check.
     [[nodiscard]] std::int64_t num_overflowed() const { return num_overflowed_; }
     /// The text of check() about the first overflowed segment: its place, the result and the reference's
     /// result. Empty if there is none.
     [[nodiscard]] const std::string& overflow() const { return overflow_; }
-    /// The number of segments with a value that a check cannot judge, because roundings alone may change it
-    /// by more than a quarter. 0 without a check.
+    /// The number of segments with a value that a check cannot judge, because rounding may change it by more
+    /// than a quarter. 0 without a check.
     [[nodiscard]] std::int64_t num_unjudged() const { return num_unjudged_; }
     /// The text of check() about the first unjudged segment, with the number of digits that the data
     /// determine. Empty if there is none.

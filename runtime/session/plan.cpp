@@ -34,8 +34,8 @@ void require_array(std::string_view what, Type type, std::int64_t length, Place 
                                      at_least ? "at least " : "", wanted_length));
 }
 
-/// Keeps the memory of the offsets that were converted last for the next run, because new pages would cost
-/// more time than the conversion.
+/// Keeps the memory of converted offsets for the next run, because new pages would cost more time than the
+/// conversion.
 class OffsetsRoom {
 public:
     Array take()
@@ -56,7 +56,7 @@ private:
 
 OffsetsRoom& offsets_room()
 {
-    static auto* room = new OffsetsRoom;  // runs may go on while the process ends
+    static auto* room = new OffsetsRoom;  // never destroyed, because runs may continue while the process ends
     return *room;
 }
 
@@ -157,7 +157,8 @@ void Plan::State::load_native()
     if (!is_native())
         return;
     lent.op = parts->op;
-    if (sizes.form != SegmentForm::ranges)  // the items of ranges are counted by a run
+    // Each run binds ranges, after it has counted their elements.
+    if (sizes.form != SegmentForm::ranges)
         bind_native(sizes.sizes);
 }
 
@@ -211,7 +212,7 @@ void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsVi
         places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
     for (const auto& result : results)
         outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
-    // No kernel stores the outputs of elements that ranges leave out.
+    // No kernel stores outputs of elements outside of all ranges.
     if (given.num_items < given.num_elements)
         for (const auto& result : results.last(lent.op.outputs.size()))
             std::memset(
@@ -227,7 +228,7 @@ Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_e
 {
     require_options(parts.op, parts.options);
     require_place(parts, segments);
-    // Kernels of the host take sorted elements alone.
+    // Native stages fold only elements sorted by group.
     const auto& backend = *parts.backend;
     if (segments.kind == LayoutKind::groups &&
         (!backend.runs_stages() || backend.dialect() == Dialect::native))
@@ -293,7 +294,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
     require_segments(state, segments, sizes.num_elements, place);
     const bool has_outputs = !op.outputs.empty();
     const auto fields =
-        has_outputs ? returned_fields(op) : std::vector<ResultField>();  // no copy without outputs
+        has_outputs ? returned_fields(op) : std::vector<ResultField>();  // copied only if there are outputs
     const auto num_fields = has_outputs ? fields.size() : op.results.size();
     if (results.size() != num_fields)
         throw InputError(fmt::format("operator {} has {}, and is given {} for its results", op.name,
@@ -353,7 +354,7 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     auto sizes = sizes_of_plan(state().parts->options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     state().count_items(sizes, ranges);
-    if (ranges && !state().is_on_device)  // a text with wider indices serves too
+    if (ranges && !state().is_on_device)  // wider indices of the plan serve these sizes too
         sizes.sizes.index_bits = std::max(sizes.sizes.index_bits, state().sizes.sizes.index_bits);
     require_resizable(state(), sizes);
     if (state().device)
@@ -400,7 +401,7 @@ void Plan::move_to(CUstream_st* stream)
 void Plan::require_tables_read_inside(CUstream_st* stream)
 {
     if (!state().device)
-        return;  // back ends of the host throw during the run
+        return;  // host back ends throw during the run
     if (state().device->has_met_other_numbers(stream))
         throw InputError(fmt::format(
             "the plan of {} is for {}, and an element has a larger number; such elements are left out",

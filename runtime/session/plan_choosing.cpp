@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-/// The names of the laws on which a text may rely after judgement `before` but not after `now`.
+/// Returns the names of the laws on which a text may rely according to `before` but not according to `now`.
 std::vector<std::string_view> lost_laws(const OperatorLaws& before, const OperatorLaws& now)
 {
     std::vector<std::string_view> lost;
@@ -90,7 +90,8 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     if (are_judged)
         return;
     auto laws = plan_laws(laws_for_scalars(op, parts->laws.report, values, parts->assumed));
-    // The text does not rely on laws that other scalars refute, even if these scalars do not.
+    // The text may rely only on laws that hold for all scalars, so other laws do not count for these scalars
+    // either.
     const auto of_all = plan_laws(parts->laws);
     laws.usable.associative = laws.usable.associative && of_all.usable.associative;
     laws.usable.commutative = laws.usable.commutative && of_all.usable.commutative;
@@ -163,13 +164,13 @@ Chosen Plan::State::choose(const PlanSizes& of) const
     std::optional<ScratchRoom> room;
     if (is_on_device) {
         room = {{}, of.sizes, parts->backend->context()->info().multiprocessors, of.form};
-        if (!options.scratch.allocate)  // a caller's allocator does not tell its free memory
+        if (!options.scratch.allocate)  // the free memory of a caller's allocator is unknown
             room->free_bytes = [this] {
                 return static_cast<std::int64_t>(parts->backend->context()->memory().free_bytes) +
                        (device ? device->scratch_bytes() : 0);
             };
     }
-    Segments counted;  // without arrays; assumes that ranges hold each element once
+    Segments counted;  // has no arrays; assumes that ranges hold each element once
     counted.form = of.form == SegmentForm::ranges ? SegmentForm::offsets : of.form;
     counted.num_elements = of.sizes.num_elements;
     counted.num_segments = of.sizes.num_segments;

@@ -1,4 +1,4 @@
-// Plan::measure(): the first stages of the measured order, timed on the caller's arrays.
+// Plan::measure(): times the first stages of the measured order on the caller's arrays.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Arrays for the results of a plan, in the memory where it leaves them.
+/// Temporary result arrays of a plan, in memory of the host or of the GPU.
 class ScratchResults {
 public:
     ScratchResults(const Plan::State& state, std::int64_t num_segments)
@@ -38,7 +38,7 @@ public:
             view.length = length;
             if (state.is_on_device) {
                 device_.emplace_back(*state.parts->backend->context(), bytes);
-                device_.back().zero();  // of keys and flags only the first results are written
+                device_.back().zero();  // for flags and keys, runs write only the first results
                 view.place = Place::device;
                 view.data = reinterpret_cast<std::byte*>(device_.back().address());
             } else {
@@ -70,7 +70,7 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Times runs of a plan by the host's clock, as a caller sees them.
+/// Times runs of a plan by the host's clock, including the wait for the results.
 class Stopwatch {
 public:
     Stopwatch(std::function<void()> run, std::function<void()> wait)
@@ -79,7 +79,7 @@ public:
         batch(1);  // loads kernels and touches memory
     }
 
-    /// The least seconds of a run in a few batches, each long enough for the clock.
+    /// Returns the least seconds per run of a few batches, each long enough for the clock.
     double seconds()
     {
         constexpr double kBatchSeconds = 1e-3;
@@ -122,7 +122,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
         if (std::ssize(names) < num_stages && one.stage->name != names.front())
             names.push_back(one.stage->name);
 
-    // A stage that lacks memory, or does not compile, is no candidate.
+    // Stages that need too much memory or do not compile are left out.
     std::vector<std::future<std::unique_ptr<State>>> made;
     for (std::size_t i = 1; i < names.size(); ++i)
         made.push_back(std::async(std::launch::async, [&, i]() -> std::unique_ptr<State> {
@@ -170,7 +170,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
             best = i;
         }
     }
-    auto kept = std::make_unique<State>(*plans[best].state_);  // a copy belongs to no stream yet
+    auto kept = std::make_unique<State>(*plans[best].state_);  // a copy is not tied to a stream yet
     auto explanation = *kept->explanation;
     explanation.lookup = first.explanation->lookup;
     explanation.taken = fmt::format("{}, measured here: {}", kept->choice()->text(), told);

@@ -1,5 +1,5 @@
 #pragma once
-// A caller's wishes for a plan.
+// A caller's requests for a plan.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,16 +10,15 @@ namespace segfold {
 
 class Backend;
 
-/// A caller's wishes for a plan. Tuning records and the rule of thumb decide everything else.
+/// A caller's requests for a plan. Tuning records and the rule of thumb decide everything else.
 struct PlanRequest {
     std::optional<std::string> stage = {};
-    std::map<std::string, int> settings = {};  ///< tunables by name
-    /// If true, the order of combination depends on the data alone; then `stage` and `settings` must be
-    /// empty.
+    std::map<std::string, int> settings = {};  ///< values of tunables, by their names
+    /// If true, the order of combination depends only on the data; `stage` and `settings` must then be empty.
     bool is_reproducible = false;
     Numbers numbers = Numbers::constant;
 
-    /// True if a tuning record may choose.
+    /// True if a tuning record may choose the plan.
     [[nodiscard]] bool is_open() const { return !stage && settings.empty() && !is_reproducible; }
 };
 

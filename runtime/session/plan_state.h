@@ -16,7 +16,7 @@
 
 namespace segfold {
 
-/// Everything that a session gives to a plan.
+/// The data that a session passes to a new plan.
 struct PlanParts {
     Operator op;
     std::shared_ptr<Backend> backend;
@@ -24,7 +24,7 @@ struct PlanParts {
     OperatorLaws laws;
     PlanOptions options;
     std::shared_ptr<std::mutex> turn;  ///< locked during runs: the back end serves one thread at a time
-    std::vector<Law> assumed = {};     ///< refuted laws on which the caller tells the plan to rely
+    std::vector<Law> assumed = {};     ///< refuted laws on which the plan relies at the caller's request
     std::string fold_call = {};        ///< the name of the fold function in messages; see SessionOptions
 };
 
@@ -36,18 +36,19 @@ struct PlanSizes {
     SegmentForm form = SegmentForm::whole;  ///< the form in which kernels read the segments
     SegmentSizes sizes;
     int key_bytes = 0;
-    Type number_type = Type::i32;  ///< of the numbers of groups
+    Type number_type = Type::i32;  ///< type of the group numbers
 
     bool operator==(const PlanSizes&) const = default;
 };
 
-/// Throws InputError for segments that no plan can have.
+/// Returns the sizes of segments. Throws InputError for segments that no plan serves.
 PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Returns plan_sizes(), with the length of rows from `options`.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements);
 
-/// Whether the program of a plan serves other sizes: all properties that the text depends on are equal.
+/// True if the program of a plan of sizes `plan` also serves the sizes `given`, because all properties on
+/// which the program's text depends are equal.
 bool is_resizable(const PlanSizes& plan, const PlanSizes& given);
 
 /// The type of indices of 32 or 64 bits.
@@ -62,30 +63,30 @@ class NativePlan;
 
 struct Plan::State {
     std::shared_ptr<const PlanParts> parts;
-    std::int64_t known_longest = 0;  ///< elements of the longest segment of these sizes; see PlanOptions
+    std::int64_t known_longest = 0;  ///< length of the longest segment; 0 if unknown; see PlanOptions
     std::mutex mutex = {};           ///< locked during a run
     /// The laws and facts for which the program is chosen; the same for all sizes.
     struct Basis {
         OperatorLaws laws;
         Problem problem;
-        FormulaNames facts;  ///< of the problem
-        bool asks_records;   ///< tuning records may choose the program
+        FormulaNames facts;  ///< facts of the problem
+        bool asks_records;   ///< true if tuning records may choose the program
         std::shared_ptr<PlanPrograms> programs;
     };
-    std::shared_ptr<const Basis> basis;  ///< null for a back end without stages, like the next two
+    std::shared_ptr<const Basis> basis;  ///< null for a back end without stages; so are the next two members
     std::shared_ptr<const PlanProgram> program;
     std::shared_ptr<const Explanation> explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
-    PlanSizes sizes_at_choice;                ///< the sizes before any resize()
+    PlanSizes sizes_at_choice;                ///< the sizes before the first resize()
     std::optional<Shape> ranges = {};         ///< for ranges on the host: their shape when last read
     std::atomic<std::int64_t> num_items = 0;  ///< see Plan::num_items()
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
-    SegmentSizes native_sizes = {};           ///< the sizes to which `native` is bound
-    Workload lent = {};                       ///< the arrays of the latest native run
+    SegmentSizes native_sizes = {};           ///< the sizes with which bind_native() was last called
+    Workload lent = {};                       ///< arrays of the latest run of `native`
     bool is_on_device = false;
-    /// Whether scalars may refute laws on which the text relies; see ScalarDoubt.
+    /// Tells which scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
     ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
@@ -99,28 +100,30 @@ struct Plan::State {
 
     /// The choice of the program; null for a back end without stages.
     [[nodiscard]] const PlanChoice* choice() const { return program ? &program->choice : nullptr; }
-    /// For ranges on the host: makes indices wide enough to count all their items. `counted` is the shape of
-    /// the ranges; without it, each range may hold all elements.
+    /// For ranges on the host: sets the index width in `of`, so that an index can count the elements of all
+    /// ranges. `counted` is the shape of the ranges; if it is empty, each range is assumed to hold all
+    /// elements.
     void count_items(PlanSizes& of, const std::optional<Shape>& counted) const;
-    /// For ranges on the host: sets their index width to the plan's. Throws InputError if the ranges have
-    /// more items than such an index can count.
+    /// For ranges on the host: sets the index width of `segments` to the plan's width. Throws InputError if
+    /// an index of this width cannot count the elements of all ranges.
     void require_items(Segments& segments) const;
-    /// The shape by which a stage is chosen.
+    /// Returns the shape for which a stage is chosen.
     [[nodiscard]] Shape shape_for(const PlanSizes& of) const;
     /// Chooses the stage that a new plan of these sizes would have.
     [[nodiscard]] Chosen choose(const PlanSizes& of) const;
-    /// Returns `explanation`; after a resize() also the plan that the session would choose for the new sizes.
+    /// Returns `explanation`. After a resize(), adds the plan that the session would choose for the new
+    /// sizes.
     [[nodiscard]] Explanation explained() const;
-    /// Whether unknown data of these sizes may break laws by overflow.
+    /// True if data of these sizes may overflow and so break laws.
     [[nodiscard]] bool may_overflow(const PlanSizes& of) const;
-    /// Restricts laws to those on which a plan may rely, because a plan does not know the data.
+    /// Returns the laws on which a plan may rely, which must hold for unknown data.
     [[nodiscard]] OperatorLaws plan_laws(OperatorLaws laws) const;
     /// Makes the problem of a plan of these sizes with the given laws.
     [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
     void load_native();
-    /// Whether runs call a native text.
+    /// True if runs call a compiled native text.
     [[nodiscard]] bool is_native() const;
     void bind_native(const SegmentSizes& to);
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
@@ -136,7 +139,7 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
 /// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
-/// Throws InputError unless is_resizable() to these sizes.
+/// Throws InputError if the plan's program does not serve these sizes; see is_resizable().
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 
 }  // namespace segfold

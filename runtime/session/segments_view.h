@@ -1,5 +1,5 @@
 #pragma once
-// Descriptions of segments by a caller, with arrays on the host or on a GPU.
+// A caller's description of segments, by arrays on the host or on a GPU.
 #include <cstdint>
 #include <optional>
 
@@ -8,25 +8,25 @@
 
 namespace segfold {
 
-/// The segments of a fold's elements. Made by the functions below.
+/// The segments of a fold's elements, as one of the functions below describes them.
 struct SegmentsView {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     ArrayView first;              ///< offsets, lengths, begins, flags, keys or numbers of groups
-    ArrayView second;             ///< ends
+    ArrayView second;             ///< ends of ranges; empty for other layouts
     MutableArrayView found_keys;  ///< for keys: receives the key of each segment; required on a device
-    /// For flags and keys: receives the number of segments, one index; required on a device.
+    /// For flags and keys: receives the number of segments as one index; required on a device.
     MutableArrayView num_found;
-    std::optional<std::int64_t> num_groups = {};  ///< for groups
-    std::optional<KeyOrder> group_order = {};     ///< for groups: if `first` holds keys, not numbers
+    std::optional<std::int64_t> num_groups = {};  ///< number of groups, if the caller gives it
+    std::optional<KeyOrder> group_order = {};     ///< order of the groups' keys; empty if `first` has numbers
 
     [[nodiscard]] Place place() const { return first.place; }
 };
 
-/// One segment of all elements.
+/// Makes one segment of all elements.
 [[nodiscard]] inline SegmentsView whole() { return {}; }
 
-/// Segments of `length` elements each.
+/// Makes segments of `length` elements each.
 [[nodiscard]] inline SegmentsView uniform(std::int64_t length)
 {
     SegmentsView view;
@@ -47,33 +47,36 @@ namespace detail {
 }
 }  // namespace detail
 
-/// S + 1 non-decreasing offsets, the first 0, the last the number of elements; i32 or i64 on a device.
+/// Segments by offsets: S + 1 non-decreasing offsets describe S segments. The first offset is 0, the last
+/// offset is the number of elements. Offsets on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView offsets(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::offsets, values);
 }
 
-/// S lengths that add up to the number of elements; i32 or i64 on a device.
+/// Segments by lengths: one length for each segment. The lengths add up to the number of elements. Lengths on
+/// a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView lengths(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::lengths, values);
 }
 
-/// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order; i32 or i64 on a
-/// device.
+/// Segments by ranges: segment s has the elements from begins[s] to ends[s] - 1. Ranges may leave gaps,
+/// overlap and come in any order. Begins and ends on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView ranges(const ArrayView& begins, const ArrayView& ends)
 {
     return detail::segments_by(LayoutKind::ranges, begins, ends);
 }
 
-/// One flag for each element, nonzero if a segment begins there; bool, i8 or u8 on a device.
+/// Segments by flags: one flag for each element, nonzero if a segment begins at this element. Flags on a
+/// device must be bool, i8 or u8.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::flags, values);
 }
-/// Segments by flags, whose number the fold writes to `num_found`: one i32, or one i64 for a plan of 64-bit
-/// indices. On a device the kernel finds the segments. A plan's result arrays need as many entries as there
-/// are elements.
+/// Segments by flags. The fold writes the number of segments to `num_found`: one i32, or one i64 for a plan
+/// of 64-bit indices. On a device the kernel finds the segments. A plan's result arrays need as many entries
+/// as there are elements.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values, const MutableArrayView& num_found)
 {
     auto view = flags(values);
@@ -81,14 +84,15 @@ namespace detail {
     return view;
 }
 
-/// One key for each element; runs of equal neighbours are the segments. by() takes keys in any order.
+/// Segments by keys: one key for each element. A segment is a run of adjacent elements with equal keys. by()
+/// takes equal keys that are not adjacent.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::keys, values);
 }
-/// Segments by keys. The fold writes their number to `num_found`, one i32, or one i64 for a plan of 64-bit
-/// indices, and the key of each to `found_keys`. On a device the kernel finds the segments. A plan's result
-/// arrays and `found_keys` need as many entries as there are elements.
+/// Segments by keys. The fold writes the number of segments to `num_found` (one i32, or one i64 for a plan of
+/// 64-bit indices) and the segments' keys to `found_keys`. On a device the kernel finds the segments. A
+/// plan's result arrays and `found_keys` need as many entries as there are elements.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values, const MutableArrayView& found_keys,
                                        const MutableArrayView& num_found)
 {
@@ -98,14 +102,14 @@ namespace detail {
     return view;
 }
 
-/// The number of its group for each element, an integer from 0 to `num_groups` - 1, in any order; a negative
-/// number means no group.
+/// Segments by group numbers: one integer from 0 to `num_groups` - 1 for each element, in any order. An
+/// element with a negative number belongs to no group.
 ///
-/// Each group is a segment, and elements of a group are folded in the order in which they stand. Without
-/// `num_groups` there are as many groups as the largest number plus one. A fold sorts copies of the columns,
-/// unless a kernel of the back end takes them as they lie. Plans take groups if such a kernel serves them;
-/// their kernels leave out elements whose number is too large, and note it
-/// (Plan::require_tables_read_inside()). On a device groups are given to plans alone.
+/// Each group is a segment. Elements of a group are folded in their order in the columns. If `num_groups` is
+/// empty, the number of groups is the largest group number plus one. A fold sorts copies of the columns,
+/// unless a kernel of the back end takes unsorted columns. Plans take groups only if there is such a kernel.
+/// A plan leaves out elements whose group number is too large, and Plan::require_tables_read_inside() then
+/// throws. On a device only plans take groups.
 [[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
                                          std::optional<std::int64_t> num_groups = std::nullopt)
 {
@@ -114,11 +118,11 @@ namespace detail {
     return view;
 }
 
-/// One key for each element, in any order: each distinct key is a segment, and elements of a key are folded
-/// in the order in which they stand.
+/// Segments by keys in any order: one key for each element. The elements with the same key are a segment, and
+/// are folded in their order in the columns.
 ///
-/// Keys are equal if their bits are. A fold gives the key of each segment, in the order asked for, and sorts
-/// copies of the columns. Such keys are given to folds and scans on the host, and not to plans.
+/// Keys are equal if their bits are equal. A fold sorts copies of the columns, and returns the key of each
+/// segment in `order`. Folds and scans on the host take such keys; plans do not.
 [[nodiscard]] inline SegmentsView by(const ArrayView& keys, KeyOrder order = KeyOrder::ascending)
 {
     auto view = detail::segments_by(LayoutKind::groups, keys);

@@ -1,5 +1,5 @@
 #pragma once
-// The calls of a C++ program: sessions, folds and plans.
+// The library's interface for C++ programs: sessions, folds and plans.
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -23,44 +23,44 @@ struct OperatorLaws;
 /// Settings of a session.
 struct SessionOptions {
     std::string backend = "auto";    ///< "cuda", "cpu", "simt", "reference", "thrust"; auto: a GPU, else cpu
-    std::optional<int> device = {};  ///< ordinal of a GPU
-    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: seed of the order of threads
-    std::string kernels = {};                         ///< a folder with the caller's own stages
+    std::optional<int> device = {};  ///< number of the GPU, from 0 on; if empty, the session chooses
+    std::optional<std::uint64_t> schedule_seed = {};  ///< for the back end simt: seed of the order of threads
+    std::string kernels = {};                         ///< a folder with the caller's stages
     std::vector<Law> assume = {};                     ///< laws to rely on even if a search refutes them
-    /// The name of `assume` in messages, as this session's user gives it. LAW stands for a law.
+    /// The name of `assume` in messages, in the syntax of this session's user. LAW stands for a law.
     std::string assume_option = "SessionOptions::assume = {Law::LAW}";
     /// The name of Session::fold() in messages.
     std::string fold_call = "Session::fold()";
-    bool asks_records = true;  ///< tuning records of this device may choose a plan
+    bool asks_records = true;  ///< true if tuning records of this device may choose a plan
 };
 
 /// Options of one fold.
 struct FoldOptions {
     PlanRequest plan = {};
-    bool check = false;  ///< compare the results with the reference and Thrust: Folded::check(), agrees()
-    /// Arrays of the caller that receive the results, one for each result field. If empty, the session
-    /// allocates and returns the results. No two arrays may share memory. An input array may receive results:
-    /// all inputs are read before any result is written.
+    bool check = false;  ///< compares results with the reference and Thrust; see Folded::check(), agrees()
+    /// The caller's arrays for the results, one for each result field. If empty, the session allocates and
+    /// returns the results. No two arrays may share memory. An input array may receive results, because all
+    /// inputs are read before any result is written.
     std::vector<MutableArrayView> results = {};
-    /// Number of slices into which the elements are cut; 0: one piece, without slices. Slices are folded
-    /// alone and joined. Results are the same up to rounding; with a reproducible plan, every number above 0
-    /// gives the same bits. At most one slice is made per element.
+    /// Number of slices into which the elements are cut; 0: one piece. Each slice is folded alone, then
+    /// slices are joined. Results are the same up to rounding. With a reproducible plan, all numbers above 0
+    /// give the same bits. There are never more slices than elements.
     std::int64_t num_slices = 0;
 };
 
-/// How one scan is done.
+/// Options of one scan.
 struct ScanOptions {
-    bool exclusive = false;  ///< each element gets the results of the elements before it, without its own
-    bool reverse = false;    ///< from the end of each segment; operands keep the order of the data
+    bool exclusive = false;  ///< the results of an element do not include the element itself
+    bool reverse = false;    ///< scans from the end of each segment; operands keep the order of the data
     FoldOptions fold = {};
 };
 
 /// Everything that folds need: a back end, stages, judged laws and tuning records.
 ///
-/// Back end, laws and records are set up on first use. Several threads may use a session; runs of one session
-/// take turns. A session and its plans may be static objects. They may fold while the process ends, then only
-/// on the caller's thread; the back end simt compiles no more texts then. Each call throws InputError after
-/// the session was moved from.
+/// Back end, laws and records are set up on first use. Several threads may use a session; its runs take
+/// turns. A session and its plans may be static objects. Folds while the process ends run on the caller's
+/// thread only, and the back end simt compiles no texts then. Each call throws InputError after the session
+/// was moved from.
 class Session {
 public:
     /// Throws InputError for options that exclude each other.
@@ -70,7 +70,7 @@ public:
     ~Session();
     Session(Session&&) noexcept;
 
-    /// Folds arrays on the host, one for each parameter of the operator, in its order.
+    /// Folds arrays on the host: one for each parameter of the operator, in the operator's order.
     ///
     /// The arrays are borrowed for the call. The plan is chosen by `options`, else by a tuning record, else
     /// by the rule of thumb. Throws SpecError with a counter-example if the fold relies on a refuted law,
@@ -83,11 +83,11 @@ public:
         return fold(op, std::span(inputs.begin(), inputs.size()), segments, options);
     }
 
-    /// Gives every element the results of the elements of its segment up to it.
+    /// Computes for every element the results of its segment's elements up to this element.
     ///
-    /// Folds scanned(op), whose part `scan` does so. Results are arrays as long as the inputs. A plan of a
-    /// scan is a plan of that operator. Throws like fold(), and InputError for an operator that cannot be
-    /// scanned.
+    /// Folds the operator scanned(op), which has a part `scan`. Results are arrays as long as the inputs. For
+    /// a plan of a scan, make a plan of scanned(op). Throws like fold(), and InputError for an operator that
+    /// cannot be scanned.
     Folded scan(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                 const ScanOptions& options = {});
     Folded scan(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
@@ -96,21 +96,21 @@ public:
         return scan(op, std::span(inputs.begin(), inputs.size()), segments, options);
     }
 
-    /// Makes a plan for `num_elements` elements in segments such as `segments`. Only types, lengths and
-    /// places of their arrays matter; the arrays need not be filled yet. Throws like fold().
+    /// Makes a plan for `num_elements` elements in segments like `segments`. Only types, lengths and places
+    /// of the segments' arrays matter; the arrays need not be filled yet. Throws like fold().
     [[nodiscard]] Plan plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                             const PlanOptions& options = {});
 
-    /// Returns the laws of an operator, as `segfold check` prints them first. They are searched once in the
-    /// life of the session. If values of scalars may refute a law, it is searched once more for each set of
-    /// `scalars`; if `scalars` is empty, laws must hold for all values.
+    /// Returns the laws of an operator, judged by a search for counter-examples, which a session runs once
+    /// for each operator. If values of scalars may refute a law, this law is judged once more for each set of
+    /// `scalars`. If `scalars` is empty, laws must hold for all values of scalars.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {});
-    /// Judges the laws by a long search and by a proof with Z3 that may take `seconds` of processor time.
+    /// Judges the laws by a long search, and by a proof with Z3 in at most `seconds` of processor time.
     /// Returns each law with its verdict, means and time. Later folds rely on the verdicts, in this session
-    /// and in all sessions that share its cache of kernels. Throws InputError for negative seconds.
+    /// and in all sessions that share its kernel cache. Throws InputError for negative seconds.
     LawReport prove(const Operator& op, double seconds = 3);
 
-    /// Makes the next choice of a plan read the tuning records anew.
+    /// Drops the tuning records; the next choice of a plan reads them again.
     void forget_records();
 
 private:

@@ -13,27 +13,28 @@ namespace segfold {
 struct ThrustResults {
     std::optional<Results> results;
     std::string description;  ///< "Thrust 3.0.1, OpenMP with 16 threads"
-    std::string reason;       ///< why there are no results, one sentence; else empty
+    std::string reason;       ///< one sentence on why there are no results; empty if there are results
 };
 
 /// Runs Thrust on a GPU if possible, else on the host's threads.
 ThrustResults run_thrust(const Workload& workload);
 
-/// The outcome of a validation.
+/// The outcome of validate().
 struct Validation {
     std::vector<Comparison> comparisons;
-    std::string thrust;          ///< version of Thrust and the device or threads that it ran on
-    std::string without_thrust;  ///< why Thrust could not check
+    std::string thrust;          ///< version of Thrust, and its device or threads
+    std::string without_thrust;  ///< reason why Thrust could not check
 
     [[nodiscard]] bool agrees() const;
 };
 
-/// Throws InputError if free memory does not suffice for a workload's results and for validate(): a reference
-/// of 8 to 16 bytes for each result, and Thrust's key and state for each element.
+/// Throws InputError if free memory does not suffice for a workload's results and for validate(). For each
+/// result validate() needs 8 to 16 bytes for the reference, and for each element a key and a state for
+/// Thrust.
 void require_memory_to_validate(const Workload& workload, bool with_thrust = true);
 
-/// Compares results with the reference. With `with_thrust`, also compares them with Thrust if the operator is
-/// associative.
+/// Compares results with the reference. If `with_thrust` is true and the operator is associative, also
+/// compares them with Thrust.
 Validation validate(const Workload& workload, const Results& results, bool is_associative,
                     bool with_thrust = true);
 

@@ -1,4 +1,4 @@
-// Program::compile: from a text to a loaded module.
+// Compiles a text into a loaded module: Program::compile.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kCachedModules = 256;
 
-/// Turns `extern __shared__ T name[];` into a declaration that this compiler accepts. Lines keep their
+/// Turns `extern __shared__ T name[];` into a declaration that the host's compiler accepts. Lines keep their
 /// numbers. Returns true if the source has such a declaration.
 bool declare_dynamic_shared(std::string& source)
 {
@@ -45,8 +45,8 @@ bool declare_dynamic_shared(std::string& source)
     return inserted > 0;
 }
 
-/// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if there is none.
-/// `source` must have no comments, because a user may write anything in them.
+/// Returns the text between the parentheses of the kernel's `__cluster_dims__`; empty if the kernel has none.
+/// `source` must have no comments, because comments may hold any text.
 std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
 {
     constexpr std::string_view kAttribute = "__cluster_dims__(";
@@ -79,7 +79,8 @@ std::string wrapper_text(const std::string& source, const std::string& text_path
     return text;
 }
 
-/// The process's folder, compilers and modules.
+/// Compiles texts for the whole process. Owns the folder of texts, and keeps compilers and modules for later
+/// calls.
 class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
@@ -98,7 +99,7 @@ private:
     std::shared_ptr<Workspace> workspace();
     const Toolchain& toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
-    /// Running compilations share it.
+    /// The folder of texts, shared with running compilations; null after end().
     std::shared_ptr<Workspace> workspace_ = std::make_shared<Workspace>();
     std::mutex mutex_;
     std::map<std::vector<std::string>, Toolchain> toolchains_;

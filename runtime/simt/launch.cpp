@@ -1,4 +1,4 @@
-// Program: launching a kernel over its grid.
+// Launches a kernel over its grid: Program::launch().
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -20,7 +20,7 @@ constexpr unsigned kMaxBlockThreads = 1024;
 constexpr unsigned kMaxClusterBlocks = 8;  // every GPU with clusters allows this many
 constexpr std::uint64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
-/// Stacks and block states that no launch is using.
+/// Keeps the stacks and block states that no launch is using, for later launches.
 class IdleMemory {
 public:
     std::unique_ptr<WorkerMemory> take()
@@ -49,7 +49,7 @@ IdleMemory& idle_memory()
     return instance;
 }
 
-/// Returns the first of `count` successive numbers for the blocks of a launch. No number is 0, and none
+/// Returns the first of `count` successive numbers for the blocks of a launch. No number is 0, and no number
 /// repeats before 2^32 blocks have run.
 std::uint32_t take_numbers(std::uint32_t count)
 {
@@ -100,8 +100,8 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
 
 /// Returns the shared arrays that count against a kernel's limit.
 ///
-/// These are the kernel's own. Arrays of other functions count if there is only one kernel, which must then
-/// be their caller, or if they are too large for any block.
+/// These are the kernel's own arrays. An array of another function counts if the text has only one kernel,
+/// which must then be the function's caller, or if the array is too large for any block.
 std::vector<Symbol> static_arrays(const Launch& launch)
 {
     const auto& kernels = launch.module.kernels();
@@ -141,7 +141,7 @@ void check_shared(const Launch& launch)
                                                   std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
-/// Finds the bytes of the thread-local segment that are shared memory in this launch.
+/// Finds the bytes of the text's thread-local memory that are shared memory in this launch.
 void lay_out_shared(Launch& launch)
 {
     const Symbols& symbols = launch.module.symbols();
@@ -175,8 +175,8 @@ void order_blocks(Launch& launch)
         std::swap(launch.order[i - 1], launch.order[random.below(static_cast<std::uint32_t>(i))]);
 }
 
-/// Returns the number of clusters in flight at a time. It is at least one, even if a cluster has more than
-/// resident_blocks.
+/// Returns the number of clusters that are resident at a time. It is at least one, even if a cluster has more
+/// blocks than `resident_blocks`.
 std::uint64_t resident_clusters(const Launch& launch)
 {
     const auto resident = static_cast<std::uint64_t>(launch.options.resident_blocks);
@@ -184,7 +184,7 @@ std::uint64_t resident_clusters(const Launch& launch)
                     launch.num_blocks / launch.cluster_blocks);
 }
 
-/// Runs one worker and records its error, if any.
+/// Runs one worker. If the worker throws, keeps its exception as the launch's error.
 void work(Launch& launch, unsigned index, unsigned num_slots, LaunchStatistics& statistics)
 {
     auto memory = idle_memory().take();

@@ -14,7 +14,8 @@ struct SegfoldHooks;
 
 namespace segfold::simt {
 
-/// Most dynamic shared memory in bytes that a launch may ask for: the limit of a block on a Hopper GPU.
+/// Most dynamic shared memory, in bytes, that a launch may request. It is the limit of a block on a Hopper
+/// GPU.
 constexpr unsigned kMaxDynamicSharedBytes = 227 * 1024;
 
 /// Calls a kernel. Each element of `arguments` points at the value of one parameter.
@@ -26,28 +27,28 @@ public:
     struct Kernel {
         KernelEntry entry = nullptr;
         unsigned parameters = 0;
-        unsigned cluster_blocks = 1;  ///< blocks along x; 0: the cluster has more dimensions
+        unsigned cluster_blocks = 1;  ///< number of blocks along x; 0 if the cluster has more dimensions
     };
 
-    /// Loads the file `library`. Error messages call the text `text_name`.
+    /// Loads the file `library`. Error messages call the text by `text_name`.
     Module(std::string library, std::string text_name, std::span<const std::string> kernels, bool checked);
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;
     ~Module();
 
-    /// Returns the kernel called `name`. Throws InputError that lists the kernels if there is none.
+    /// Returns the kernel called `name`. If there is none, throws InputError that lists the kernels.
     [[nodiscard]] const Kernel& kernel(const std::string& name) const;
     [[nodiscard]] const std::map<std::string, Kernel>& kernels() const { return kernels_; }
-    /// Whether the module's memory accesses are reported to the executor.
+    /// True if the module reports its memory accesses to the executor.
     [[nodiscard]] bool checked() const { return checked_; }
     [[nodiscard]] const Symbols& symbols() const { return symbols_; }
-    /// The calling OS thread's copy of the shared arrays.
+    /// Returns the calling OS thread's copy of the shared arrays.
     [[nodiscard]] std::byte* shared_memory() const;
-    /// The address at which the file's address 0 is loaded.
+    /// Returns the address at which the file's address 0 is loaded.
     [[nodiscard]] std::uintptr_t base() const { return base_; }
-    /// Whether `address` lies in the library's own memory: code, constants or global variables.
+    /// True if `address` lies in the library's own memory: code, constants or global variables.
     [[nodiscard]] bool owns(std::uintptr_t address) const { return address - base_ < mapped_bytes_; }
-    /// Calls find_lines() with this library; `addresses` are addresses in the file.
+    /// Returns the lines for addresses in the library's file, as find_lines() does.
     [[nodiscard]] std::vector<std::vector<int>> lines(std::span<const std::uint64_t> addresses) const;
 
 private:
@@ -65,10 +66,10 @@ private:
     std::uint64_t anchor_place_ = 0;
 };
 
-/// The functions of the executor that every module calls.
+/// Returns the functions of the executor for modules to call.
 const SegfoldHooks& executor_hooks();
 
-/// Compiles and loads a text. Returns the existing module for an equal text and equal options.
+/// Compiles and loads a text. If an equal text was compiled with equal options, returns that module.
 std::shared_ptr<const Module> compile_module(const std::string& source, std::span<const std::string> kernels,
                                              const CompileOptions& options);
 

@@ -17,14 +17,14 @@ class LineMap;
 
 namespace segfold::simt {
 
-/// Chooses the thread of a block that continues when the running thread must wait.
+/// The rule that chooses the thread of a block that continues when the running thread must wait.
 enum class Schedule {
-    ascending,    ///< the lowest thread index
-    descending,   ///< the highest thread index
+    ascending,    ///< the thread with the lowest index
+    descending,   ///< the thread with the highest index
     sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
     priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    /// The lowest block first. A block that has changed a flag waits for all other blocks that can continue.
-    /// When all blocks have changed a flag, the highest block goes first.
+    /// The lowest block goes first. A block that has changed a flag waits for all other blocks that can
+    /// continue. When all blocks have changed a flag, the highest block goes first.
     overtaking
 };
 
@@ -34,23 +34,25 @@ enum class BlockOrder { ascending, descending, random };
 std::string_view name(Schedule schedule);
 std::string_view name(BlockOrder order);
 
-/// Options of a launch. With `os_threads` 1, equal options give equal interleavings.
+/// Options of a launch. If `os_threads` is 1, equal options give equal interleavings.
 struct Options {
     std::uint64_t seed = 1;
     Schedule schedule = Schedule::sticky_warp;
     BlockOrder block_order = BlockOrder::ascending;
-    bool shadow_check = true;            ///< reports races and reads of unwritten shared memory
+    bool shadow_check = true;            ///< true: races and reads of unwritten shared memory are faults
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
-    /// True: a shuffle that reads a lane outside the mask is a fault. False: it returns poison.
+    /// If true, a shuffle that reads a lane outside of the mask is a fault. If false, it returns a poison
+    /// value.
     bool shuffles_read_mask_only = true;
-    /// Processor time that a thread may compute without reading memory or waiting, in seconds; 0: no limit.
+    /// Most processor time, in seconds, that a thread may compute without reading memory or waiting; 0 for no
+    /// limit.
     double endless_seconds = 10;
-    int resident_blocks = 4;                    ///< blocks in flight at a time, on all OS threads together
-    int os_threads = 0;                         ///< 0: one for each core; never more than `resident_blocks`
+    int resident_blocks = 4;  ///< most blocks resident at a time, on all OS threads together
+    int os_threads = 0;       ///< 0 for one per core; never more than `resident_blocks`
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for messages
 };
 
-/// Returns options whose schedule and block order depend on the seed. Neighbouring seeds give different
+/// Returns options whose schedule and block order are chosen by the seed. Neighbouring seeds give different
 /// schedules and orders.
 Options options_from_seed(std::uint64_t seed);
 
@@ -63,10 +65,10 @@ struct Dimensions {
 
 /// Options for the system's compiler.
 struct CompileOptions {
-    bool shadow_check = true;          ///< false: no memory access is checked; runs several times as fast
-    bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
+    bool shadow_check = true;          ///< false: no access is checked, and kernels run several times as fast
+    bool undefined_sanitizer = false;  ///< also reports signed overflow, wide shifts, lossy float conversions
     int optimisation = 1;              ///< the digit after -O
-    std::string compiler = {};         ///< empty: $CXX, else the first of g++, c++, clang++ on PATH
+    std::string compiler = {};         ///< path; if empty, $CXX, else the first of g++, c++, clang++ on PATH
     std::shared_ptr<const LineMap> lines = {};  ///< lines of an emitted text, for the compiler's messages
 };
 
@@ -109,8 +111,9 @@ class Program {
 public:
     /// Compiles `source`. Its `extern "C" __global__` functions named in `kernels` can then be launched.
     ///
-    /// Each text is compiled once per process with the same options. May be called from several OS threads.
-    /// Throws DeviceError with the compiler's log and the path of the saved source.
+    /// Each text is compiled only once per process with the same options. Several OS threads may call this
+    /// function. If the text does not compile, throws DeviceError with the compiler's log and the path of the
+    /// saved source.
     static Program compile(const std::string& source, std::span<const std::string> kernels,
                            const CompileOptions& options = {});
 
@@ -118,7 +121,8 @@ public:
     ///
     ///   arguments  [number of the kernel's parameters]   each points at the parameter's value
     ///
-    /// Throws SimtError for a fault of the kernel, InputError for a kernel or shape that does not exist.
+    /// Throws SimtError if the kernel has a fault, InputError if the kernel does not exist or the shape is
+    /// not possible.
     LaunchStatistics launch(const std::string& kernel, const Dimensions& dimensions,
                             std::span<void* const> arguments, const Options& options = {}) const;
 

@@ -10,11 +10,11 @@
 namespace segfold::simt {
 namespace {
 
-/// A PTX instruction and the call that replaces it. The operands keep their order.
+/// A PTX instruction and the beginning of the call that replaces it. The operands keep their order.
 struct Twin {
     std::string_view instruction;
     std::string_view call;
-    bool assigns = false;  ///< returns a value to the first operand; the statement need not be volatile
+    bool assigns = false;  ///< the call returns the first operand; such a statement need not be volatile
 };
 
 constexpr std::array kTwins = {
@@ -35,7 +35,7 @@ constexpr std::array kTwins = {
     Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 
-/// Returns the place after the parenthesis that closes the parenthesis before `place`.
+/// Returns the place after the parenthesis that closes the one before `place`.
 std::size_t behind_parenthesis(std::string_view text, std::size_t place)
 {
     bool quoted = false;
@@ -52,8 +52,8 @@ std::size_t behind_parenthesis(std::string_view text, std::size_t place)
     return std::string_view::npos;
 }
 
-/// Returns the C++ call that does what `asm(inside)` does; nothing if the emulator lacks the instruction.
-/// `inside` is a template, then operands like `"r"(x)`.
+/// Returns the C++ call that replaces `asm(inside)`; nothing if the shim has no call for the instruction.
+/// `inside` consists of a template and then operands like `"r"(x)`.
 std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 {
     const auto open = inside.find('"');

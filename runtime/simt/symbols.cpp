@@ -16,7 +16,7 @@
 namespace segfold::simt {
 namespace {
 
-/// "reduce::partials" or "reduce(int)::partials" becomes "partials of reduce".
+/// Returns a symbol's name for messages: "partials of reduce" for "reduce::partials".
 std::string readable_name(const char* symbol)
 {
     int status = 0;
@@ -112,8 +112,8 @@ std::vector<std::vector<int>> find_lines(const std::string& library, const std::
         text << "0x" << std::hex << address;
         arguments.push_back(text.str());
     }
-    // For each address, addr2line prints the line "0x…" and then the frames, innermost first. Frames of the
-    // shim are skipped.
+    // For each address, addr2line prints a line "0x…" and then the frames, innermost first. Frames in other
+    // files, such as the shim, are skipped.
     std::istringstream output(run_process(arguments).output);
     std::ptrdiff_t place = -1;
     for (std::string frame; std::getline(output, frame);) {

@@ -9,7 +9,7 @@ namespace segfold::simt {
 
 /// A variable of a compiled text.
 struct Symbol {
-    std::string name;         ///< as the text spells it, with its function: "partials of reduce"
+    std::string name;         ///< the name in the text, with its function: "partials of reduce"
     std::uint64_t place = 0;  ///< offset in the thread-local segment, or address before relocation
     std::uint64_t bytes = 0;
 };
@@ -24,10 +24,11 @@ struct Symbols {
 /// Reads the symbol table of an ELF file. Throws DeviceError if it is not an ELF file for this machine.
 Symbols read_symbols(const std::string& path);
 
-/// The lines of `text_name` from which the code at each of `addresses` comes: the line in the innermost
-/// function, then the lines in the functions into which it is inlined. Empty if the lines are unknown.
+/// Returns the lines of `text_name` from which the code at each of `addresses` comes: the line in the
+/// innermost function, then the lines in the functions into which it is inlined. A list is empty if the lines
+/// are unknown.
 ///
-/// Asks `addr2line`, so it is slow: for messages only.
+/// Runs `addr2line`, which is slow, so only messages should call it.
 std::vector<std::vector<int>> find_lines(const std::string& library, const std::string& text_name,
                                          std::span<const std::uint64_t> addresses);
 

@@ -135,8 +135,8 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     // CUDA texts read bits through pointers of other types. Contraction would make results depend on the
     // compiler.
     add({"-fno-strict-aliasing", "-ffp-contract=off"});
-    // A struct must be copied as a whole, padding included. Field by field, its padding would stay unwritten,
-    // and later copies would read that.
+    // A struct must be copied as a whole. A copy of its fields alone would leave the padding unwritten, and
+    // later copies would read the padding.
     if (!toolchain.clang)
         add({"-fno-tree-sra"});
     // Messages name lines but no variables, and tracking variables takes GCC a tenth of its time.

@@ -1,5 +1,5 @@
 #pragma once
-// The system's C++ compiler, and the folder that it works in.
+// The system's C++ compiler, and the folder in which it works.
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -13,8 +13,7 @@
 
 namespace segfold::simt {
 
-/// A private folder for sources and libraries. The end of the process removes all but the files passed to
-/// keep().
+/// A private folder for sources and libraries. The destructor keeps only the files passed to keep().
 class Workspace {
 public:
     /// Throws InputError if the folder cannot be made.
@@ -38,14 +37,14 @@ private:
 struct Toolchain {
     std::vector<std::string> compiler;  ///< path of the compiler, then the other words of $CXX
     bool clang = false;
-    std::string declarations;  ///< path of the header that is put before every text
+    std::string declarations;  ///< path of the header with the declarations that stand before every text
     std::string support;       ///< path of the object that is linked with every text
 };
 
-/// Returns the compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
+/// Returns the compiler's path and the words that follow it in $CXX, as in CXX="ccache g++ -m64".
 ///
-/// The options that a text needs are put behind those words and override them. Throws DeviceError if there is
-/// no compiler, or if $CXX names a compiler that does not exist.
+/// Options that a text needs come after these words and override them. Throws DeviceError if there is no
+/// compiler, or if $CXX names a compiler that does not exist.
 std::vector<std::string> choose_compiler(const CompileOptions& options);
 
 Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
@@ -54,9 +53,9 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
                                          const std::string& source, const std::string& library);
 
-/// Throws DeviceError with the compiler's log. If `lines` is given, the log names the places that the lines
-/// of `source` come from, and `source` need not be kept: `segfold emit` prints it. If not, the file `source`
-/// is kept.
+/// Throws DeviceError with the compiler's log. If `lines` is not null, the log names the origin of each line
+/// of `source`, and the file is removed, because `segfold emit` prints the text. If `lines` is null, the file
+/// `source` is kept.
 [[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
                          const ProcessResult& result, const LineMap* lines);
 

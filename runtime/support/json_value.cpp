@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// Parses a text and records the end of its first number beyond all floats.
+/// Parses a text and records the end of its first number that is too large for a 64-bit float.
 class OverflowFinder : public nlohmann::json_sax<Json> {
 public:
     std::size_t place = 0;
@@ -162,7 +162,7 @@ std::int64_t JsonValue::integer() const
 
 std::int64_t JsonValue::count(std::int64_t most) const
 {
-    // An integer too large for a signed 64-bit type becomes negative.
+    // An unsigned value above 2^63 - 1 becomes negative here.
     const auto integer = value_->is_number_integer() ? value_->get<std::int64_t>() : -1;
     if (integer < 0 || integer > most)
         refuse(fmt::format("an integer from 0 to {} is needed", most));

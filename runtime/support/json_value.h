@@ -15,7 +15,8 @@ namespace segfold {
 /// A JSON document. Its members keep their order.
 using Json = nlohmann::ordered_json;
 
-/// Line and text of a number beyond all floats, in a JSON text that parsing refused with Json::out_of_range.
+/// Line and text of the first number too large for a 64-bit float, in a text that made parsing throw
+/// Json::out_of_range.
 struct JsonOverflow {
     explicit JsonOverflow(std::string_view text);
 
@@ -23,32 +24,32 @@ struct JsonOverflow {
     std::string number;
 };
 
-/// Parses a text. No object may have two members of the same name, since damage can merge two objects into
-/// one.
+/// Parses a text. No object may have two members of the same name, since damage to a file can merge two
+/// objects.
 ///
 /// Throws InputError that begins with `place` for such an object, and the exceptions of nlohmann::json for
 /// other faults.
 Json parse_json(const std::string& place, std::string_view text);
 
-/// Parses a text. Every fault is an InputError that begins with `place`: invalid JSON with its byte, a number
-/// beyond all floats with its line.
+/// Parses a text. Throws InputError for every fault. The message begins with `place`, and names the byte of
+/// invalid JSON, or the line of a number too large for a 64-bit float.
 Json read_json(const std::string& place, std::string_view text);
 
-/// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
-/// document, which must outlive it. Every function except has() throws InputError that names the place, the
-/// value found and the right one.
+/// A value with its place in its document, such as "b.json: document.times[0].device". The document must
+/// outlive the value. If the value is not of the wanted kind, a function throws InputError that names the
+/// place, the value found and the value needed; only has() never throws.
 class JsonValue {
 public:
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
 
-    /// Throws InputError: "PLACE is VALUE; `right`".
+    /// Throws InputError with the message "PLACE is VALUE; RIGHT", in which RIGHT is `right`.
     [[noreturn]] void refuse(const std::string& right) const;
 
     /// True if this is an object that has `key`.
     [[nodiscard]] bool has(const char* key) const;
     /// Returns a member of an object.
     [[nodiscard]] JsonValue at(const char* key) const;
-    /// Returns a member of an object; none if it has no such member.
+    /// Returns a member of an object; nothing if the object has no such member.
     [[nodiscard]] std::optional<JsonValue> find(const char* key) const;
     /// Returns all members of an object with their keys.
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
@@ -56,7 +57,7 @@ public:
     [[nodiscard]] std::vector<JsonValue> elements() const;
 
     [[nodiscard]] std::string text() const;
-    /// Returns the index of this text in `words`, which must hold at least two.
+    /// Returns the index of this text in `words`, which must hold at least two words.
     [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
     [[nodiscard]] bool truth() const;
     /// Returns an integer of 64 bits.

@@ -1,5 +1,6 @@
 #pragma once
-// Pseudo-random numbers that are the same on every machine. Any place of the sequence is available at once.
+// Pseudo-random numbers that are the same on every machine. Each number of the sequence can be computed
+// without the numbers before it.
 #include <cstdint>
 #include <limits>
 
@@ -20,13 +21,13 @@ public:
 
     constexpr result_type operator()() { return mix(state_ += kStep); }
 
-    /// Returns the number that call `place` (from 0) of a fresh generator returns.
+    /// Returns number `place` of the sequence, counted from 0: the result of that call of a fresh generator.
     [[nodiscard]] constexpr result_type at(std::uint64_t place) const
     {
         return mix(state_ + (place + 1) * kStep);
     }
 
-    /// Returns a seed for an independent sequence.
+    /// Derives from `seed` a seed for sequence number `stream`, which is independent of the other sequences.
     static constexpr std::uint64_t derive_seed(std::uint64_t seed, std::uint64_t stream)
     {
         return mix(mix(seed + kStep) ^ mix(stream + 2 * kStep));

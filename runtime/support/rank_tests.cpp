@@ -10,7 +10,7 @@ namespace segfold {
 
 UTest mann_whitney(std::span<const double> first, std::span<const double> second)
 {
-    std::vector<std::pair<double, bool>> all;  // value, true if of the first sample
+    std::vector<std::pair<double, bool>> all;  // each value, with true if it is of the first sample
     for (const double value : first)
         all.emplace_back(value, true);
     for (const double value : second)

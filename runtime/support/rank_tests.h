@@ -11,14 +11,14 @@ struct UTest {
     double p = 1;  ///< two-sided p value
 };
 
-/// Tests whether values of one sample tend to be larger than the other sample's.
+/// Tests whether values of one sample tend to be larger than values of the other sample.
 ///
-/// Uses the normal approximation with corrections for ties and continuity, which is fair from about eight
+/// Uses the normal approximation with corrections for ties and continuity, which is adequate from about eight
 /// values in each sample. p is 1 if a sample is empty or all values are equal. Source: Mann & Whitney 1947.
 [[nodiscard]] UTest mann_whitney(std::span<const double> first, std::span<const double> second);
 
-/// Adjusts the p values of several tests, so that the chance of one false alarm among all stays below the
-/// level.
+/// Adjusts the p values of several tests, so that the chance of a false alarm in any of the tests stays below
+/// the level of significance.
 ///
 /// Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);

@@ -6,7 +6,8 @@
 
 namespace segfold {
 
-/// Prints a rate in GB/s: "3133", "12.5"; slow rates with two significant digits, "0.0043".
+/// Returns a rate in GB/s as text, such as "3133" or "12.5". A rate below 1 GB/s has two significant digits,
+/// as in "0.0043".
 inline std::string gigabytes_text(double bytes_per_second)
 {
     const double rate = bytes_per_second / 1e9;

@@ -4,11 +4,11 @@
 
 namespace segfold {
 
-/// Seconds of one run of a back end. Times that a back end does not have or cannot measure are absent.
+/// Seconds of one run of a back end. A time is absent if the back end does not measure it.
 struct RunTimes {
-    std::optional<double> compile_seconds;  ///< also absent if the program was compiled before
-    std::optional<double> kernel_seconds;   ///< from the first launch to the end of the last one
-    double seconds = 0;                     ///< total, with copies to and from a GPU
+    std::optional<double> compile_seconds;  ///< compilation; absent if the program was compiled before
+    std::optional<double> kernel_seconds;   ///< from the begin of the first kernel to the end of the last
+    double seconds = 0;                     ///< total time, with copies to and from a GPU
 
     /// Adds the times of another run.
     void add(const RunTimes& more)

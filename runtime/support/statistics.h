@@ -16,7 +16,7 @@ struct Quartiles {
 /// sample.
 [[nodiscard]] Quartiles quartiles(std::vector<double> values);
 
-/// The n-th root of the product of n positive values; 0 if there are none.
+/// Returns the n-th root of the product of n positive values; 0 if there are no values.
 [[nodiscard]] double geometric_mean(std::span<const double> values);
 
 }  // namespace segfold

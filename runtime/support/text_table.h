@@ -9,8 +9,8 @@ namespace segfold {
 
 inline constexpr double kGigabyte = 1e9;
 
-/// Rows under titles. Columns are two blanks apart, numbers are right-aligned, and lines have no trailing
-/// blanks. Control characters appear as escapes, so a cell is always one line.
+/// A table of text: rows under titles. Columns are two blanks apart, numbers are right-aligned, and lines
+/// have no trailing blanks. Control characters appear as escapes, so a cell is always one line.
 class TextTable {
 public:
     enum class Align : unsigned char { left, right };
@@ -35,14 +35,14 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Prints names and texts in two columns, as in "stage     tile_scan". Further lines of a text stay in its
+/// Prints names and texts in two columns, as in "stage     tile_scan". All lines of a text stay in the second
 /// column.
 std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// Prints a count with its noun: "1 segment", "2048 segments".
+/// Returns a count with its noun, such as "1 segment" or "2048 segments".
 std::string count_text(std::int64_t count, const std::string& noun);
 
-/// Prints "there is 1 segment", "there are 2048 segments".
+/// Returns text such as "there is 1 segment" or "there are 2048 segments".
 std::string there_are(std::int64_t count, const std::string& noun);
 
 /// Indents each line of `text` by four blanks and ends it with a newline.

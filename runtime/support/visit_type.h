@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Calls `visit(std::type_identity<T>())` with the storage type of `type`. f16 and bf16 have `std::uint16_t`.
+/// Calls `visit(std::type_identity<T>())`; T is the storage type of `type`, `std::uint16_t` for f16 and bf16.
 template <class Visit>
 decltype(auto) visit_storage(Type type, Visit&& visit)
 {
@@ -29,7 +29,8 @@ decltype(auto) visit_storage(Type type, Visit&& visit)
     throw InternalError("unknown type");
 }
 
-/// Calls `visit` with the elements of an integer array as a span of their type. Throws for any other array.
+/// Calls `visit` with the elements of an integer array as a span of their type. Throws InternalError for any
+/// other array.
 template <class Visit>
 void visit_integers(const Array& array, Visit&& visit)
 {

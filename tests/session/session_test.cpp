@@ -267,8 +267,7 @@ TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)
 TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
 {
     const auto op = parse_operator("worst.seg",
-                                   "operator worst(x: i32) -> i32 {\n"
-                                   "  state m: i32 = 0\n"
+                                   "operator worst(x: i32) -> i32 {\n  state m: i32 = 0\n"
                                    "  lift x\n"
                                    "  combine(a, b) min(a, b)\n"
                                    "}\n");

@@ -28,8 +28,8 @@ struct Affine {
     bool operator==(const Affine&) const = default;
 };
 
-/// Extreme pairs (j, k): j elements in combine's earlier operand, k in the later one. An affine bound that
-/// holds for these pairs holds for all pairs between them.
+/// Extreme pairs (j, k) of element counts: j in combine's earlier operand, k in the later one. An affine
+/// bound that holds for these pairs holds for all pairs between them.
 struct Corners {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> corners;
     std::size_t count = 0;
@@ -37,7 +37,8 @@ struct Corners {
     [[nodiscard]] auto all() const { return std::span(corners).first(count); }
 };
 
-/// A set of integers: those between two bounds, and a few isolated values. Empty if there are neither.
+/// A set of integers: all between two bounds, and a few isolated values. Empty if there are no bounds and no
+/// values.
 ///
 /// An isolated value usually stands for "none", as highest(i64) does for the least index. A sum with this
 /// value may overflow even if sums of other values do not.
@@ -62,7 +63,7 @@ public:
         return std::span(points_).first(num_points_);
     }
 
-    /// The smallest interval around the range. all() includes the isolated values.
+    /// The smallest interval that contains the values between the bounds. all() includes the isolated values.
     [[nodiscard]] Interval range(const Corners& corners) const;
     [[nodiscard]] Interval all(const Corners& corners) const;
 
@@ -72,7 +73,7 @@ public:
     void take_point(WideInteger value);
     void take(const GrowingValues& other);
 
-    /// Turns the range into an isolated value if it is one number near an end of `type`.
+    /// Turns the bounds into an isolated value if they enclose one number near an end of `type`.
     void set_apart(Type type);
 
     /// Returns a set that contains all values inside `kept`, and perhaps more.

@@ -7,7 +7,8 @@
 namespace segfold {
 namespace {
 
-/// Most repeated analyses of locals at a place of use, where conditions may narrow them.
+/// Largest number of repeated analyses of locals. A local is analysed again at a use where conditions may
+/// narrow its values.
 constexpr int kMostAgain = 64;
 
 bool is_known(const Expression& value) { return value->type && !is_float(*value->type); }

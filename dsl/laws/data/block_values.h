@@ -25,8 +25,8 @@ public:
 
     void know(std::string name, GrowingValues values) { known_.emplace_back(std::move(name), values); }
 
-    /// Returns the values of each assignment. Adds to `sites` the nodes that may overflow, if their overflow
-    /// matters.
+    /// Returns bounds on the value of each assignment. Adds to `sites` the nodes that may overflow where
+    /// overflow matters.
     std::vector<GrowingValues> run(const Block& block, const std::vector<bool>& field_matters, Sites& sites);
 
 private:
@@ -40,12 +40,12 @@ private:
 
     [[nodiscard]] const GrowingValues* find(std::string_view name) const;
 
-    /// Analyses the integers inside a float expression, which itself has no bounds.
+    /// Analyses the integers inside of a float expression. The expression itself has no bounds.
     void see_arguments(const Expression& value);
 
     GrowingValues overflow(const Expression& at, bool matters);
 
-    /// Returns `exact` if the type holds all of its values; otherwise records an overflow.
+    /// Returns `exact` if the type holds all of its values; else records an overflow at `at`.
     GrowingValues bounded(const Expression& at, bool matters, const GrowingValues& exact);
 
     GrowingValues of(const Expression& value, bool matters);
@@ -54,7 +54,8 @@ private:
 
     GrowingValues conditional(const Expression& value, bool matters);
 
-    /// Assumes that the condition is true if `holds`, else false. Returns false if that is impossible.
+    /// Narrows known values by the fact that the condition has the value `holds`. Returns false if the
+    /// condition cannot have this value.
     bool assume(const Expression& condition, bool holds);
 
     /// Narrows the values of `left`, if it is a name or a field, by `left SYMBOL right`.
@@ -74,11 +75,11 @@ private:
     GrowingValues binary(const Expression& value, bool matters, const GrowingValues& left,
                          const GrowingValues& right);
 
-    /// True if `value` is the call `function`(one, y) for some y. `function` is min or max.
+    /// True if `value` is a call of `function` (min or max) with `one` as an argument.
     [[nodiscard]] bool is_of(const Expression& value, std::string_view function, const Expression& one) const;
 
     /// Lower bound of `left - right`; none if unknown. The bound is 0 if `right` is min(left, y) or `left` is
-    /// max(right, y). If `left` is x + z and `right` is min(x, y), it is the least value of z.
+    /// max(right, y). If `left` is x + z and `right` is min(x, y), the bound is the least value of z.
     std::optional<WideInteger> least_difference(const Expression& left, const Expression& right);
 
     GrowingValues product(const Expression& value, bool matters, const GrowingValues& left,

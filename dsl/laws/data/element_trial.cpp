@@ -10,7 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Most cases that may be decided in wide precision, because such a case takes many times as long.
+/// Largest number of cases that are decided in wide precision. Such a decision takes many times as long as a
+/// case in working precision.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 
@@ -45,8 +46,8 @@ std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& array
     return tables;
 }
 
-/// A number below `bound` that depends on `number` alone. It is irregular, so that a period in the data does
-/// not hide counter-examples.
+/// A number below `bound`, computed from `number`. It is irregular, so that a period in the data cannot hide
+/// counter-examples.
 std::int64_t scattered(std::int64_t number, std::int64_t bound)
 {
     auto bits = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;

@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Outcome of a trial on given elements.
+/// Outcome of trying a law on given elements.
 struct TriedElements {
     std::int64_t tried = 0;  ///< number of elements tried; for rows, each feature counts
     std::optional<CounterExample> counter_example;
@@ -15,15 +15,14 @@ struct TriedElements {
 enum class Elements : std::uint8_t {
     all,
     finite,  ///< finite elements whose state is finite too
-    /// All elements. An overflow counts as a difference too: a finite state that becomes infinite or NaN when
-    /// it is combined with the identity.
+    /// All elements. A finite state that the identity makes infinite or NaN counts as a difference, too.
     all_with_overflow,
 };
 
 /// An operator with its arrays, ready for trials on their elements.
 ///
-/// Laws hold for all states, so the real segments do not matter: all elements form one segment, and an
-/// element's position is its index. Both sides may differ as in check_laws().
+/// Laws hold for all states, so the segments of the fold do not matter: all elements form one segment, and an
+/// element's position is its index. Both sides may differ by rounding, as in check_laws().
 class ElementTrial {
 public:
     /// `arrays` holds one array for each parameter, and must outlive the trial. Columns of rows are
@@ -34,15 +33,15 @@ public:
     /// False if the arrays do not fit the operator, or if a table holds rows. Trials then do nothing.
     [[nodiscard]] bool is_possible() const { return is_possible_; }
 
-    /// Number of elements, counted with features: number = index * num_features + feature.
+    /// Number of elements times features. Element number = index * num_features + feature.
     [[nodiscard]] std::int64_t size() const { return is_possible_ ? num_elements_ * num_features_ : 0; }
 
     /// Tries associativity on up to `most` triples of neighbours, spread evenly over the array. Returns the
     /// first counter-example. Takes microseconds.
     std::optional<CounterExample> try_neighbours(std::int64_t most);
 
-    /// Tries the identity on every `step`-th element from `begin` to `end` - 1, if `elements` includes it.
-    /// Stops at the first counter-example.
+    /// Tries the identity on every `step`-th element from `begin` to `end` - 1 that `elements` selects. Stops
+    /// at the first counter-example.
     TriedElements try_identity(std::int64_t begin, std::int64_t end, std::int64_t step, Elements elements);
 
 private:
@@ -52,8 +51,8 @@ private:
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
     [[nodiscard]] bool is_finite(const std::vector<Slot<double>>& state) const;
-    /// Returns a counter-example if the elements break the equation, which compare() left in doubt. If
-    /// `breaks_it`, they are known to break it.
+    /// Returns a counter-example if the elements break the equation, after compare() could not decide.
+    /// `breaks_it` says that they are known to break it.
     std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature,
                                           bool breaks_it = false);
 
@@ -63,8 +62,8 @@ private:
     bool is_possible_;
     LawMachine machine_;
     LawJudge judge_;
-    std::vector<std::size_t> columns_;  ///< numbers of the parameters that are columns
-    Element values_;                    ///< of the element being lifted
+    std::vector<std::size_t> columns_;  ///< indices of the parameters that are columns
+    Element values_;                    ///< values of the element being lifted
     std::array<std::vector<Slot<double>>, 3> states_;
     std::int64_t num_doubtful_ = 0;
 };

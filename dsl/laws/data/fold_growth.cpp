@@ -10,18 +10,19 @@
 namespace segfold {
 namespace {
 
-/// Rounds in which combine may widen a constant bound. After these, the bound becomes the next constant of
-/// the text, and at last a multiple of the number of elements.
+/// Number of rounds in which combine may widen a constant bound. After these, the bound becomes the next
+/// constant in the operator's text, and at last a multiple of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
-/// Values of a field in a state of n elements. Their bounds are constant + earlier * n.
+/// Bounds on a field in a state of n elements, of the form constant + earlier * n.
 struct FieldBounds {
     GrowingValues values, lifted = {};
     int rounds = 0;
     bool grows_up = false, grows_down = false;  ///< true if the bound is a multiple of the number of elements
 
-    /// Values of the field in one operand of combine; all values of the type if the type cannot hold them.
+    /// Values of the field in an operand of combine: all values of the type if the type cannot hold the
+    /// bounds.
     [[nodiscard]] GrowingValues of_operand(Type type, bool is_earlier, const Corners& corners) const
     {
         GrowingValues of;
@@ -85,7 +86,7 @@ private:
 
     [[nodiscard]] Type type(std::size_t field) const { return op_.state[field].type; }
 
-    /// Adds the values that lift and append read of an element.
+    /// Tells `block` the ranges of an element's values, which lift and append read.
     void know_element(BlockValues& block) const
     {
         for (const auto& parameter : op_.parameters)
@@ -119,7 +120,7 @@ private:
         return block.run(assigned, std::vector<bool>(fields_.size()), ignored);
     }
 
-    /// A pair of operands for combine. Each is a state of elements or the identity.
+    /// A kind of operand pair for combine. Each operand is a state of elements or the identity.
     struct Case {
         bool is_earlier_identity, is_later_identity;
         Corners corners;
@@ -149,7 +150,7 @@ private:
                                                : fields_[i].of_operand(type(i), is_earlier, corners));
     }
 
-    /// Widens the bounds by the values of combine. Returns true if they have grown.
+    /// Widens the bounds by the values that combine makes. Returns true if a bound has grown.
     bool take_combined(OverflowSites& sites)
     {
         const auto of_identity = identity();
@@ -184,7 +185,7 @@ private:
         }
     }
 
-    /// Widens the bounds of a field until they contain `values`. Returns false if they already do.
+    /// Widens the bounds of a field until they contain `values`. Returns false if they contain them already.
     bool take(std::size_t number, const GrowingValues& values, const Corners& corners)
     {
         auto& field = fields_[number];
@@ -208,7 +209,8 @@ private:
         return true;
     }
 
-    /// Returns a bound that contains `values`: the upper bound if `sign` is 1, the lower if it is -1.
+    /// Returns a bound of the field that also covers `values`: the upper bound if `sign` is 1, the lower if
+    /// it is -1.
     [[nodiscard]] Affine widened(FieldBounds& field, const GrowingValues& values, const Corners& corners,
                                  int sign) const
     {
@@ -232,7 +234,7 @@ private:
             return {sign * farthest};
         if (const auto next = other.is_constant() ? constant_beyond(farthest, sign) : std::nullopt)
             return {*next};
-        grows = true;  // the first multiple is the value of a single element
+        grows = true;  // begin with the multiple that a single lifted element needs
         const auto lifted = field.lifted.range(kOfOne);
         return {0, sign > 0 ? std::max<WideInteger>(lifted.high, 0) : std::min<WideInteger>(lifted.low, 0)};
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Finds operations of combine and append that may overflow in a fold of a given number of elements.
+// Finds the operations of combine and append that may overflow in a fold of a given size.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -10,7 +10,8 @@
 
 namespace segfold {
 
-/// Name of a column, table or scalar -> range of its integers. A missing name may have any value of its type.
+/// Range of the integers in a column, table or scalar, by name. Without a range, all values of the type are
+/// possible.
 using KnownValues = std::map<std::string, Interval, std::less<>>;
 
 /// Size of a fold: elements of the longest segment, and of all segments together.

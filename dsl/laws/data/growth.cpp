@@ -15,10 +15,10 @@ WideInteger integer_of(const FieldValue& value)
                                          : WideInteger(value.bits);
 }
 
-/// Bound on index, position and segment, which may be large even if there are few elements.
+/// Bound on index, position and segment. They may be large even if there are few elements.
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 62;
 
-/// True if the elements of a counter-example are large enough for something to overflow.
+/// True if the elements of a counter-example are large enough for an overflow that matters.
 bool may_overflow(const Operator& op, const CounterExample& example)
 {
     DataRanges ranges;
@@ -98,7 +98,7 @@ std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& 
     const auto has_example = [](const LawFinding& finding) { return finding.counter_example.has_value(); };
     if (std::ranges::none_of(report.findings, has_example))
         return {};
-    // Finds the largest range of elements with which no search overflows.
+    // Finds the largest range of elements in which no case of a search overflows.
     DataRanges ranges;
     const auto are_small = [&](int bits) {
         ranges.clear();
@@ -118,7 +118,7 @@ std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& 
         return overflows_nowhere(op, known_values(op, ranges), {kFoldOfSearch, kMostPlaces});
     };
     int bits = 63;
-    while (bits > 1 && !are_small(bits))  // elements 0 and 1 alone tell too little
+    while (bits > 1 && !are_small(bits))  // a range of 0 and 1 alone would tell too little
         --bits;
     if (bits == 1)
         return {};

@@ -1,5 +1,5 @@
 #pragma once
-// Bounds the states of an operator, to tell laws that only overflow refutes from laws that are wrong.
+// Tells laws that only overflow refutes from laws that are wrong, by bounds on an operator's states.
 #include <cstdint>
 
 #include "dsl/laws/data/fold_growth.h"
@@ -7,25 +7,25 @@
 
 namespace segfold {
 
-/// Returns the known ranges of the integers in the data.
+/// Returns the ranges of the integer columns, as far as `ranges` tells them.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True if no order of combining elements with these values overflows where overflow matters. False if
+/// True if no fold of this size overflows where overflow matters, whatever the order of combining. False if
 /// unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
-/// The degree to which overflow may break laws.
+/// Degree to which overflow may break a law.
 enum class Overflow : std::uint8_t {
     none,     ///< nothing overflows
-    tried,    ///< something may overflow, even in a fold so short that every search has tried it
-    untried,  ///< something may overflow, but only in a fold that no search has tried
+    tried,    ///< something may overflow, but every search of laws has tried such an overflow
+    untried,  ///< something may overflow in a fold that is too long for a search to have tried it
 };
 
-/// The overflows that a fold may have.
+/// The overflows that are possible in a fold.
 struct BrokenByOverflow {
     Overflow combine = Overflow::none, identity = Overflow::none, append = Overflow::none;
-    /// True if combine or append overflows only with the identity. This is typical of identities that stand
-    /// for "none" and are not meant for arithmetic.
+    /// True if combine or append overflows only with the identity as an operand. Such an identity usually
+    /// stands for "none" and is not meant for arithmetic.
     bool by_identity = false, by_append_to_identity = false;
 };
 
@@ -33,15 +33,15 @@ struct BrokenByOverflow {
                                                   FoldLength length);
 
 /// Returns the laws of `report` that only overflow refutes: the elements of the counter-example may overflow,
-/// and a search with `options` among elements too small to overflow finds no counter-example. Empty if it is
-/// not known which elements are small enough.
+/// and a search with `options` among smaller elements finds no counter-example. Empty if it is unknown which
+/// elements are small enough.
 [[nodiscard]] std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& report,
                                                          const LawOptions& options);
 
-/// Number of elements for which every search has tried whether they overflow.
+/// Folds of this length are part of every search, so their overflows have been tried.
 inline constexpr std::int64_t kTriedElements = 4;
 
-/// An upper bound for the elements that check_laws() combines in a case.
+/// Upper bound on the number of elements in a case of check_laws().
 inline constexpr std::int64_t kFoldOfSearch = 4096;
 
 }  // namespace segfold

@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// Collects the names and fields whose overflow matters to a value.
+/// Collects the names and fields whose overflow would change a value.
 class Reader {
 public:
     void read(const Expression& value, bool matters)

@@ -9,10 +9,10 @@ namespace segfold {
 /// Name of an operand's field in one word: "a.n", "b.n".
 [[nodiscard]] std::string key_of(const Expression& field);
 
-/// The fields of an operator for which a wrapped value is not good enough.
+/// The fields of a state whose overflow can change a result.
 ///
-/// Sums, products, left shifts, bitwise operations, and conversions to a type that is no wider keep a value
-/// right modulo 2^width. All other operations tell wrapped values from right ones.
+/// Sums, products, left shifts, bitwise operations, and conversions to a type that is no wider keep a wrapped
+/// value right modulo 2^width. All other operations may give another result for a wrapped value.
 class OverflowMatters {
 public:
     explicit OverflowMatters(const Operator& op);
@@ -20,7 +20,8 @@ public:
     /// For each field of the state: true if its overflow matters.
     [[nodiscard]] const std::vector<bool>& fields() const { return fields_; }
 
-    /// True if overflow of argument `i` matters. `matters` tells whether overflow of `value` itself matters.
+    /// True if overflow of argument `i` of `value` matters. `matters` tells whether overflow of `value`
+    /// itself matters.
     [[nodiscard]] static bool of_argument(const Expression& value, std::size_t i, bool matters);
 
 private:

@@ -1,4 +1,4 @@
-// The operators that make up a backward.
+// Builds the operators that make up a backward.
 #include <algorithm>
 
 #include "dsl/check/check.h"

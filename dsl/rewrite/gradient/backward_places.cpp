@@ -1,4 +1,4 @@
-// Backwards of chosen elements: states that also hold the places of these.
+// Backwards for fields copied from one element: the state also holds its index.
 #include <algorithm>
 
 #include "dsl/rewrite/gradient/backward.h"
@@ -8,21 +8,21 @@
 namespace segfold {
 namespace {
 
-/// In place of an index: a field that is of no element.
+/// The index for a field that belongs to no element.
 Expression no_place(TermGraph& terms) { return terms.limit("highest", Type::i64); }
 
-/// Finds which element a value is of, for values that are chosen among fields of two states.
+/// Finds the index of the element from which a value was copied, by choices among fields of two states.
 class ChosenPlace {
 public:
-    /// `places` holds the index for each field. `dependence` has derivatives of the fields that count. Where
-    /// one maximum is taken of equal values, the lower index wins, and of a minimum beside maxima the higher
-    /// one, so that values with their places are in one order. `prefers_least`: the other way about.
+    /// `places` holds the index for each field. `dependence` has derivatives of the fields that count. Among
+    /// equal values, max takes the value with the lower index and min the value with the higher index, so
+    /// that pairs of value and index have one order. `prefers_least` exchanges these two rules.
     ChosenPlace(TermGraph& terms, std::map<const ExpressionNode*, Expression> places, Derivative& dependence,
                 bool prefers_least)
         : terms_(terms), places_(std::move(places)), dependence_(dependence), prefers_least_(prefers_least)
     {}
 
-    /// The index; none if the value is computed.
+    /// The index as a term; none if the value is computed.
     std::optional<Expression> of(const Expression& value)
     {
         if (const auto found = places_.find(&*value); found != places_.end())
@@ -66,8 +66,9 @@ bool calls(const Expression& value, std::string_view function)
     });
 }
 
-/// True if a field is the least value or follows such a field, as the second least does. The field that is
-/// chosen by min or by max alone tells; without one, the identity that is above all numbers.
+/// True if `chosen` holds the least value, or a value chosen along with it, such as the second least. A field
+/// that is chosen by min alone or by max alone decides. Without such a field, an identity above all numbers
+/// means least.
 bool prefers_least(const Operator& op, const std::string& chosen,
                    const std::map<std::string, Expression>& joined)
 {
@@ -81,15 +82,15 @@ bool prefers_least(const Operator& op, const std::string& chosen,
     return field.identity && ((*field.identity)->name == "inf" || (*field.identity)->name == "highest");
 }
 
-/// True if values are chosen by min and max alone.
+/// True if min and max alone choose the value.
 bool is_chosen_in_order(const Expression& value)
 {
     return !any_subterm(value,
                         [](const ExpressionNode& node) { return node.kind == ExpressionKind::conditional; });
 }
 
-/// The index of an element; none where the derivative of its field is 0. `known` holds the places of shared
-/// terms, of which there are few, while the paths to them may be as many as 2 to the power of their depth.
+/// The index of an element; no_place() where the derivative of its field is 0. `known` holds the indices of
+/// shared terms: terms are few, but paths to them may be as many as 2 to the power of their depth.
 Expression lifted_place(TermGraph& terms, const Expression& derivative,
                         std::map<const ExpressionNode*, Expression>& known)
 {
@@ -104,7 +105,7 @@ Expression lifted_place(TermGraph& terms, const Expression& derivative,
     return known[&*derivative] = terms.select(derivative.argument(0), yes, no);
 }
 
-/// The derivative at elements where it is not 0.
+/// Strips a derivative of its conditionals with a side that is 0: only the other side stays.
 Expression where_not_zero(const Expression& derivative)
 {
     if (derivative.has_value() && derivative->kind == ExpressionKind::conditional)
@@ -127,7 +128,7 @@ std::optional<Gradient> Backward::places() const
     return by_map(terms, *folded, std::move(found), "places");
 }
 
-/// Those are solved for without the others, as the label's logit beside the sum of exponentials.
+/// derivatives_by_total() leaves these fields out, such as the label's logit beside a sum of exponentials.
 std::set<std::string> Backward::fields_chosen_apart() const
 {
     const auto counted = fields_that_count();
@@ -188,8 +189,8 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
                                 Type::i64,
                                 op_.has_identity() ? std::optional(highest(Type::i64)) : std::nullopt,
                                 {}});
-        // A field may hold what was another field of the element. The element is the one that was chosen, so
-        // its own conditions need not be asked again.
+        // A field may be copied from another field of an element. This element has been chosen already, so
+        // its own conditions need not be tested again.
         Expression of_element;
         for (const auto& origin : fields_behind(op_, {field}))
             if (const auto other = where_not_zero(by_element.of(element.at(origin))); other.has_value()) {

@@ -1,4 +1,4 @@
-// Backwards of running results: of a scan, by a scan that visits the elements the other way.
+// Backwards of running results: the backward of a scan is a scan in the other direction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,20 +11,20 @@
 namespace segfold {
 namespace {
 
-using Entry = std::pair<std::string, std::string>;  ///< row and column
+using Entry = std::pair<std::string, std::string>;  ///< row and column of a matrix
 
-/// Which entries of the matrices of a backward are kept, and what their products are.
+/// Tells which entries of the matrices in a backward are kept.
 ///
-/// The gradient by the state before an element is an affine map of that by the state with it. Such maps are
-/// an associative operator: their matrices M are multiplied. Entries that are 0 in all products are not kept,
-/// nor those of the diagonal that are 1 in all.
+/// The gradient by the state before an element is an affine map of the gradient by the state with it.
+/// Composing such maps is associative: their matrices are multiplied. Entries that are 0 in all products are
+/// not kept. Diagonal entries that are 1 in all products are not kept either.
 class Matrices {
 public:
     Matrices(std::set<std::string> fields, std::map<Entry, Expression> of_element)
         : fields_(std::move(fields)), of_element_(std::move(of_element))
     {
         for (const auto& field : fields_)
-            filled_.insert({field, field});  // the identity's 1
+            filled_.insert({field, field});  // the diagonal of the identity matrix
         for (const auto& entry : of_element_)
             filled_.insert(entry.first);
         for (const auto& by : fields_)
@@ -72,10 +72,10 @@ private:
 
 }  // namespace
 
-/// The outputs of a scan at an element depend on the states before it and with it, B and T, where T is the
-/// next element's B. With C the gradient by the state T of all that later elements return, u and w those of
-/// the element's own outputs by T and B, and J = dT/dB, the gradient by B is w + J (u + C), which is C of the
-/// element before. That by the element is dT/dx (u + C), and what the outputs read of it themselves.
+/// The outputs at an element depend on the state B before it and the state T with it; T is the next element's
+/// B. Let C be the gradient of all later outputs by T, u and w the gradients of the element's own outputs by
+/// T and by B, and J = dT/dB. Then the gradient by B is w + J (u + C), which is C for the element before. The
+/// gradient by the element x is dT/dx (u + C), plus that of outputs that read x themselves.
 Gradient Backward::running() const
 {
     const bool reverse = op_.scan->reverse;
@@ -138,7 +138,7 @@ Gradient Backward::running() const
         return found.has_value() ? terms.replaced(found, by_name) : found;
     };
     auto gradient = of_outputs(derivative_by_element(terms));
-    Values own, carried;  // u, and w + J u
+    Values own, carried;  // u, and w + J u, as explained above running()
     for (const auto& field : counted) {
         own[field] = of_outputs(by(with.at(field)));
         carried[field] = of_outputs(by(before.at(field)));
@@ -179,7 +179,7 @@ Gradient Backward::running() const
         last.results.push_back({name, wide_, {}});
         return name;
     };
-    // The operand whose map is applied last, and the other.
+    // The operand whose affine map is applied last, and the other operand.
     const auto outer = reverse ? Operand::later : Operand::earlier;
     const auto nested = reverse ? Operand::earlier : Operand::later;
     std::vector<std::pair<std::string, Expression>> lift, combine;

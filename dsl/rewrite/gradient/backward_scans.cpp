@@ -1,4 +1,5 @@
-// Backwards by scans: a reverse one, which knows the elements behind an element, and one before it.
+// Backwards by scans: a reverse scan gives the state behind each element, and another scan the state before
+// it.
 #include <algorithm>
 
 #include "dsl/check/check.h"
@@ -61,8 +62,8 @@ bool Backward::computes_with_infinity(const Expression& term, const Values& stat
     });
 }
 
-/// The derivative of combine may be 0 times infinity there, or their quotient, though combine is the other
-/// operand.
+/// Where one operand is the identity, combine gives the other operand, but its derivative may compute 0 times
+/// infinity or infinity by infinity.
 Backward::Values Backward::combined_unless_identity(TermGraph& terms, const Values& earlier,
                                                     const Values& later, bool is_earlier) const
 {
@@ -119,8 +120,8 @@ void Backward::add_columns(Operator& op, const std::vector<ResultField>& columns
 
 Gradient Backward::two_scans() const
 {
-    // The state also tells the number of its elements if the results read it, and whether it has any if it
-    // has no identity of its own.
+    // If results read the length, the state also counts its elements. Without an identity, the state also
+    // tells whether it has elements.
     auto with_all = op_;
     const bool reads_length =
         (op_.finish && uses_name(*op_.finish, "length")) || (op_.map && uses_name(*op_.map, "length"));
@@ -166,13 +167,13 @@ Gradient Backward::two_scans() const
     std::vector<Operator> operators;
     std::vector<Parameter> tables;
     if (!found.shares.empty()) {
-        // Shares are made of totals, which are folded first.
+        // The sums over segments read totals, so totals are folded first.
         TermGraph outer;
         const auto totals = inner.totals_by_name(outer);
         Derivative of_total(outer, wide_);
         for (const auto& field : fields_that_count())
             of_total.set(totals.at(field),
-                         outer.name("d_" + field + "?", wide_));  // no name: nothing cancels
+                         outer.name("d_" + field + "?", wide_));  // unknown, so nothing cancels
         auto sums = inner.parts(outer, totals, outer.name("length", Type::i64), of_total).shares;
         std::set<std::string> read;
         bool has_length = false;

@@ -24,7 +24,7 @@ bool is_negation(const Expression& term)
     return term->kind == ExpressionKind::unary && term->symbol == "-";
 }
 
-/// True for a conditional of which one side is 0.
+/// True for a conditional with 0 on one side.
 bool is_gated(const Expression& term)
 {
     return term->kind == ExpressionKind::conditional &&
@@ -61,7 +61,7 @@ Expression Derivative::negated(const Expression& derivative)
     return terms_.unary("-", derivative);
 }
 
-/// TermGraph that stand in the sum with both signs cancel each other, and numbers are added.
+/// Adds two derivatives. Terms that occur with both signs cancel, and numbers are added up.
 Expression Derivative::sum(const Expression& left, const Expression& right)
 {
     if (is_zero(left) || is_zero(right))
@@ -70,7 +70,7 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
         return chosen(left.argument(0), sum(left.argument(1), right.argument(1)),
                       sum(left.argument(2), right.argument(2)));
     std::vector<SignedTerm> all, rest;
-    // Sums of shared sums have exponentially many terms. Those with many stay whole.
+    // Sums of shared sums have exponentially many terms. Sums with many terms are not taken apart.
     constexpr int kMostTerms = 32;
     const auto num_terms = [&](const Expression& term) {
         const auto found = sums_.find(&*(is_negation(term) ? term.argument(0) : term));
@@ -123,7 +123,7 @@ Expression Derivative::product(const Expression& derivative, const Expression& f
     if (is_gated(derivative))
         return chosen(derivative.argument(0), product(derivative.argument(1), factor),
                       product(derivative.argument(2), factor));
-    if (is_gated(factor))  // a derivative itself, as in a chain of them
+    if (is_gated(factor))  // the factor is a derivative too, by the chain rule
         return chosen(factor.argument(0), product(derivative, factor.argument(1)),
                       product(derivative, factor.argument(2)));
     if (is_negation(derivative))
@@ -193,7 +193,7 @@ Expression Derivative::of(const Expression& term)
             case ExpressionKind::conditional: found = of_conditional(term); break;
             case ExpressionKind::call: found = of_call(term); break;
             case ExpressionKind::convert: found = of(term.argument(0)); break;
-            default: break;  // numbers, names of no interest, and tables
+            default: break;  // numbers, tables, and names without a derivative
         }
     if (found.has_value())
         if (const auto name = terms_.hint_of(term); !name.empty())
@@ -220,8 +220,8 @@ Expression Derivative::of_binary(const Expression& term)
     return quotient(sum(d_left, negated(whole)), widened(right));
 }
 
-/// True if `elsewhere`, with both sides of the equality taken for one number, is `at_equal`: the conditional
-/// then only spares the computation at that place.
+/// True if `elsewhere` equals `at_equal` after both sides of the equality `equal` are made the same number.
+/// The conditional then only spares the computation where both sides are equal.
 bool Derivative::continues(const Expression& equal, const Expression& at_equal, const Expression& elsewhere)
 {
     TermGraph finite;
@@ -264,7 +264,7 @@ Expression Derivative::of_call(const Expression& term)
         };
         if (is_number(y))
             return chosen(binary(name == "min" ? "<=" : ">=", x, y), d, d_y);
-        if (is_number(x))  // not true where y is NaN, as x is the value there
+        if (is_number(x))  // false where y is NaN, because the value is x there
             return chosen(binary(name == "min" ? "<" : ">", y, x), d_y, d);
         return chosen(binary("==", term, x), d, d_y);
     }

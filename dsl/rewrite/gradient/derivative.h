@@ -9,10 +9,12 @@
 
 namespace segfold {
 
-/// The derivative of terms along one direction, which the derivatives of some names give.
+/// Computes derivatives of terms along one direction. set() gives the derivatives of some names along this
+/// direction.
 ///
-/// A derivative without a value is 0. Others have the type `wide`, so that nothing is lost between parts of
-/// narrower types. What holds at corners stands in dsl/README.md, in the table of derivatives.
+/// An expression without a value means the derivative 0. All other derivatives have the type `wide`, so that
+/// nothing is lost between parts of narrower types. dsl/README.md lists the derivatives at corners, such as
+/// that of abs at 0.
 class Derivative {
 public:
     Derivative(TermGraph& terms, Type wide) : terms_(terms), wide_(wide) {}
@@ -28,10 +30,10 @@ public:
     [[nodiscard]] Expression negated(const Expression& derivative);
     [[nodiscard]] Expression product(const Expression& derivative, const Expression& factor);
     [[nodiscard]] Expression quotient(const Expression& derivative, const Expression& divisor);
-    /// The derivative of the side that is taken.
+    /// The derivative of `condition ? yes : no`, from the derivatives of both sides.
     [[nodiscard]] Expression chosen(const Expression& condition, const Expression& yes, const Expression& no);
 
-    /// The term in the type of derivatives.
+    /// The term, converted to the type of derivatives.
     [[nodiscard]] Expression widened(const Expression& term) { return terms_.convert(wide_, term); }
     [[nodiscard]] Expression one() { return terms_.number(1, wide_); }
 
@@ -51,7 +53,7 @@ private:
 
     TermGraph& terms_;
     Type wide_;
-    std::map<const ExpressionNode*, int> sums_;  ///< made by sum(), which may take them apart; their terms
+    std::map<const ExpressionNode*, int> sums_;  ///< number of terms in each sum() that may be taken apart
     std::map<const ExpressionNode*, Expression> known_;
 };
 

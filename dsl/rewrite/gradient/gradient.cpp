@@ -51,7 +51,7 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
         refuse("'" + found->name + "' has one number for a row of features, and gradients are made by rows");
 }
 
-/// The operator with the outputs that one of its parts sets.
+/// The operator with only the outputs that `part` sets.
 Operator with_outputs_of(Operator op, const Block& part)
 {
     std::erase_if(op.outputs, [&](const ResultField& output) {
@@ -60,7 +60,7 @@ Operator with_outputs_of(Operator op, const Block& part)
     return op;
 }
 
-/// The scan of an operator alone.
+/// The operator with only its scan.
 Operator scan_of(const Operator& op)
 {
     auto found = with_outputs_of(op, op.scan->block);
@@ -92,13 +92,13 @@ Gradient cheapest(const Operator& op, const Backward& backward, const std::strin
         try {
             if (gradients_agree(in_f64(op), wide.totals(), wide.two_scans()))
                 return backward.totals();
-        } catch (const ZeroGradient&) {  // only that of two scans is known to be one
+        } catch (const ZeroGradient&) {  // only two scans tell for certain that the gradient is 0
         }
     return backward.two_scans();
 }
 
-/// The gradient of an operator with a scan: that of the scan, to which that of the rest is added. `of_rest`
-/// makes that of an operator without a scan.
+/// The gradient of an operator with a scan: the sum of the gradients of its scan and of its other parts.
+/// `of_rest` makes the gradient of the other parts.
 template <class OfRest>
 Gradient gradient_of_running(const Operator& op, const std::string& parameter, const OfRest& of_rest)
 {

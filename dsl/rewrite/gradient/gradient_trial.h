@@ -1,5 +1,5 @@
 #pragma once
-// Tries gradients on a few elements by lot.
+// Tries gradients on a few random elements.
 #include <cstdint>
 
 #include "dsl/evaluation/small_fold.h"
@@ -7,20 +7,21 @@
 
 namespace segfold {
 
-/// A few segments of elements by lot, and all other arrays that an operator and its gradients take.
+/// A few segments of random elements, and all other arrays that an operator and its gradients take.
 struct GradientCase {
     std::vector<std::int64_t> offsets;
     ArraysByName arrays;
 };
 
-/// Makes a case. Floats lie between -2 and 2, or between 0.25 and 2 if `is_positive`, in steps of 2^-20 at
-/// most; integers between 0 and 3. Some of both lie beside a constant of the operator's text instead, and
-/// some floats are NaN if the text asks for it. A segment has 1 to 6 elements, every second one up to as many
-/// as the constants name positions; a table has as many entries as there are elements, and 8 or more.
+/// Makes a case. Floats lie between -2 and 2, or between 0.25 and 2 if `is_positive`, in steps of at most
+/// 2^-20; integers lie between 0 and 3. Some numbers lie beside a constant in the operator's text instead,
+/// and some floats are NaN if the text calls isnan. A segment has 1 to 6 elements; half of the segments may
+/// be longer, to reach positions that constants name. A table has as many entries as there are elements, and
+/// at least 8.
 [[nodiscard]] GradientCase gradient_case(const Operator& op, const Gradient& gradient, std::uint64_t seed,
                                          bool is_positive, int num_segments);
 
-/// True if two gradients of an operator whose floats are all f64 agree at points by lot.
+/// True if two gradients of an operator agree at random points. All floats of the operator must be f64.
 [[nodiscard]] bool gradients_agree(const Operator& op, const Gradient& left, const Gradient& right);
 
 }  // namespace segfold

@@ -16,7 +16,7 @@ Expression changed(const Expression& expression, const ChangeNode& change)
 {
     ExpressionNode node = *expression;
     if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
-        node.type.reset();  // check() finds it again
+        node.type.reset();  // check() finds the type again
     change(node);
     for (auto& argument : node.arguments)
         argument = changed(argument, change);
@@ -86,7 +86,7 @@ void collect_reads(const Expression& expression, const std::string& table, std::
         collect_reads(argument, table, reads);
 }
 
-/// The expressions by which lift and map read a table.
+/// The expressions by which lift, map and scan read a table.
 std::vector<Expression> reads_of(const Operator& op, const std::string& table)
 {
     std::vector<Expression> found;

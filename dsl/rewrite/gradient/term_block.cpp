@@ -1,4 +1,4 @@
-// From blocks to terms, and back to blocks with locals.
+// Turns blocks into terms, and terms into blocks with locals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Adds the terms that are computed wherever the term is.
+/// Adds to `computed` the term, and all subterms that are always computed together with the term.
 void add_computed(const Expression& term, std::set<const ExpressionNode*>& computed)
 {
     if (!computed.insert(&*term).second)
@@ -22,7 +22,7 @@ void add_computed(const Expression& term, std::set<const ExpressionNode*>& compu
         add_computed(term.argument(i), computed);
 }
 
-/// True if the term reads a table at a place that may be outside of it, but for terms that are computed
+/// True if the term may read outside of a table. Terms in `computed` do not count, because they are computed
 /// anyway.
 bool reads_at_risk(const Expression& term, const std::set<const ExpressionNode*>& computed,
                    std::set<const ExpressionNode*>& seen)
@@ -36,7 +36,7 @@ bool reads_at_risk(const Expression& term, const std::set<const ExpressionNode*>
         term->arguments, [&](const Expression& argument) { return reads_at_risk(argument, computed, seen); });
 }
 
-/// True for a term of numbers alone, which takes its type from where it stands.
+/// True for a term of numbers alone, which takes its type from its context.
 bool is_of_numbers(const Expression& term)
 {
     switch (term->kind) {
@@ -52,7 +52,7 @@ bool is_of_numbers(const Expression& term)
     }
 }
 
-/// True if the arguments of the node do not have its type.
+/// True if the arguments of the node have another type than the node.
 bool is_of_another_type(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::convert ||
@@ -111,7 +111,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
                        std::set<std::string> taken, const std::set<std::string>& unconditional) const
 {
     std::map<const ExpressionNode*, int> uses, depths;
-    std::vector<Expression> order;  // arguments first
+    std::vector<Expression> order;  // terms in an order with arguments before their users
     auto computed = computed_;
     const std::function<void(const Expression&)> count = [&](const Expression& term) {
         if (++uses[&*term] > 1)
@@ -129,7 +129,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
         std::set<const ExpressionNode*> seen;
         return reads_at_risk(term, computed, seen);
     };
-    constexpr int kDeep = 32;  // levels of an expression that is easily read
+    constexpr int kDeep = 32;  // largest number of levels of an expression without a local
     Block block;
     std::map<const ExpressionNode*, std::string> locals;
     const std::function<Expression(const Expression&)> printed = [&](const Expression& term) -> Expression {

@@ -21,7 +21,7 @@ ExpressionNode term_node(ExpressionKind kind, std::vector<Expression> arguments,
 
 bool is_literal_of(const Expression& term, double value) { return literal_value(term) == value; }
 
-/// A key that differs for different nodes with the same, kept arguments.
+/// A key that is equal only for equal nodes, whose arguments are nodes of one graph.
 std::string key_of(const ExpressionNode& node)
 {
     std::string key;
@@ -189,7 +189,8 @@ Expression TermGraph::simplified_comparison(ExpressionNode node)
         return truth(false);
     if ((symbol == "<=" && is_never_above(left, right)) || (symbol == ">=" && is_never_above(right, left)))
         return truth(true);
-    // The difference of two ordered numbers, beside 0.
+    // True for x - y where x is never above y (`is_descending`), or where y is never above x. Such a
+    // difference may be compared with 0.
     const auto is_difference = [&](const Expression& term, bool is_descending) {
         return term->kind == ExpressionKind::binary && term->symbol == "-" &&
                (is_descending ? is_never_above(term.argument(0), term.argument(1))

@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// What the names and fields of a block stand for.
+/// The terms for which the names and fields of a block stand.
 struct TermNames {
     std::map<std::string, Expression> names;
     std::map<std::pair<Operand, std::string>, Expression> fields;
@@ -19,7 +19,7 @@ struct TermNames {
 /// Builds typed expressions and keeps them. Two terms are equal if and only if they are the same node.
 ///
 /// A term is simplified if its value stays the same for all finite numbers: 0 + x, 1 * x, `true ? x : y`.
-/// Facts that hold in one place allow more.
+/// Stated facts, as by state_order(), allow more.
 class TermGraph {
 public:
     [[nodiscard]] Expression number(double value, Type type);
@@ -34,32 +34,32 @@ public:
     [[nodiscard]] Expression select(const Expression& condition, const Expression& yes, const Expression& no);
     [[nodiscard]] Expression gather(const std::string& table, const Expression& index, Type type);
 
-    /// The term of a checked expression. Names that `names` does not know stay.
+    /// The term of a checked expression. Names that are not in `names` stay.
     [[nodiscard]] Expression term(const Expression& checked, const TermNames& names);
-    /// The values of a checked block by field. Its locals are hints for the names of what they hold. What it
-    /// computes without a condition reads no table outside of its length.
+    /// The values of a checked block by field. Names of its locals become hints: proposed names for terms.
+    /// Terms that the block computes without a condition are noted: they read no table outside of its length.
     [[nodiscard]] std::map<std::string, Expression> values(const Block& block, TermNames names);
-    /// The term with other terms in place of some. It may be of another graph, unless all is known to be of
-    /// this one.
+    /// The term with some terms replaced. `may_be_of_another` must be set if the term may belong to another
+    /// graph.
     [[nodiscard]] Expression replaced(const Expression& term,
                                       const std::map<const ExpressionNode*, Expression>& by,
                                       bool may_be_of_another = true);
     /// The term, simplified for places where `condition` is true or false.
     [[nodiscard]] Expression assuming(const Expression& term, const Expression& condition, bool is_true);
 
-    /// States that one float is never above another, which is never NaN.
+    /// States that `lesser` is never above `greater`, and that `greater` is never NaN.
     void state_order(const Expression& lesser, const Expression& greater);
     /// States that an integer is above 0, or that a bool is true.
     void state_positive(const Expression& term) { positive_.insert(&*term); }
-    /// Also simplifies x - x, x / x, exp(0) and x == x, as if all numbers were finite and not 0.
+    /// Also simplifies x - x, x / x, exp(0) and x == x, as if all numbers were finite and nonzero.
     void take_all_for_finite() { finite_ = true; }
 
     /// Proposes a name for the local that holds the term, if it gets one.
     void hint(const Expression& term, const std::string& name);
     [[nodiscard]] std::string hint_of(const Expression& term) const;
 
-    /// A block that sets fields to terms. Shared subterms become locals with names outside of `taken`.
-    /// TermGraph that read one of `unconditional` tables are read by a local first.
+    /// A block that sets fields to terms. Shared subterms become locals with names outside of `taken`. Reads
+    /// of tables in `unconditional` become locals, too, ahead of any condition.
     [[nodiscard]] Block block(const std::vector<std::pair<std::string, Expression>>& values,
                               std::set<std::string> taken,
                               const std::set<std::string>& unconditional = {}) const;
@@ -77,7 +77,7 @@ private:
     std::map<const ExpressionNode*, std::string> hints_;
     std::set<std::pair<const ExpressionNode*, const ExpressionNode*>> never_above_;
     std::set<const ExpressionNode*> positive_, no_nan_;
-    std::set<const ExpressionNode*> computed_;  ///< by a block of the operator, without a condition
+    std::set<const ExpressionNode*> computed_;  ///< terms that blocks compute unconditionally
     bool finite_ = false;
 };
 

@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::int64_t kShareSteps = std::int64_t{1} << 14;
 
-/// A state in one lane. It is absent if it covers no element.
+/// The state of a part of a segment. `is_there` is false if the part has no elements and so no state.
 struct OneState {
     std::vector<Slot<double>> fields;
     bool is_there = false;
 };
 
-/// A point on a path that steps over every item and, after the last item of each segment, over the segment's
-/// end.
+/// A position on the merge path of items and segment ends. Each step passes one item, or the end of a segment
+/// after its last item.
 struct Cut {
     std::int64_t item = 0;
     std::int64_t segment = 0;
 };
 
-/// A workload whose items are numbered along the segments.
+/// The items of all segments, numbered in segment order.
 class Items {
 public:
     explicit Items(const Segments& segments)
@@ -61,7 +61,7 @@ public:
         return num_segments() + (num_segments() == 0 ? 0 : end(num_segments() - 1));
     }
 
-    /// Returns the point of the path after `steps` steps.
+    /// Returns the position after `steps` steps of the merge path.
     [[nodiscard]] Cut cut(std::int64_t steps) const
     {
         steps = std::min(steps, num_steps());
@@ -82,14 +82,14 @@ private:
     std::vector<std::int64_t> begins_;
 };
 
-/// States that a share passes on: `head` of the segment that began before it and ends in it, `tail` of the
-/// segment still open at its end.
+/// A part of the merge path. `head` is the state of the segment that begins before the share and ends in it;
+/// `tail` is the state of the segment that continues after the share's end.
 struct Share {
     Cut begin;
     OneState head, tail;
 };
 
-/// Data that all threads read.
+/// Data that all threads share.
 struct Fold {
     const Workload& workload;
     Bytecode bytecode;
@@ -106,7 +106,7 @@ struct Run {
     bool is_closed;  ///< the segment ends with the run's last lane
 };
 
-/// The working memory of one thread.
+/// Folds shares in one thread.
 class Folder {
 public:
     explicit Folder(const Fold& fold)
@@ -152,7 +152,8 @@ public:
         return true;
     }
 
-    /// Joins the heads and tails of the shares in order.
+    /// Stores the results of segments that span several shares: combines the tails of the shares before with
+    /// the head of the share in which the segment ends.
     void join(const std::vector<Share>& shares)
     {
         const auto& items = fold_.items;
@@ -182,7 +183,8 @@ private:
         const auto& columns = fold_.bytecode.columns;
         const auto& items = fold_.items;
         for (const auto& run : runs_) {
-            // Items of neighbouring runs lie side by side, except in the form ranges.
+            // Except for ranges, items of neighbouring runs are adjacent in the columns, so one load serves
+            // all runs.
             const bool is_first = &run == &runs_.front();
             if (!is_first && !items.is_ranges())
                 break;
@@ -208,7 +210,7 @@ private:
         return true;
     }
 
-    /// Combines neighbours in pairs until each run is one state. The state of run i ends in lane i.
+    /// Combines neighbours in pairs until each run is one state. Lane i then holds the state of run i.
     [[nodiscard]] bool reduce(int lanes)
     {
         int counts[kBlockLanes], pairs[kBlockLanes], places[kBlockLanes];
@@ -246,7 +248,8 @@ private:
         return true;
     }
 
-    /// Passes each run's state on: to its segment, to the share's head, or to the open segment.
+    /// Stores each run's state. If the segment goes on, the state becomes `open_`; if the segment ends and
+    /// began before the share, the share's head; else the segment's result.
     void close_runs(const Cut& begin, Share& share)
     {
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -365,7 +368,7 @@ void interpret(const Workload& workload, Results& results)
     std::atomic<std::int64_t> next = 0;
     std::atomic<bool> reads_outside = false;
     auto& pool = ThreadPool::shared();
-    const auto* const stop = stop_flag();  // threads only look; the loop throws after it has ended
+    const auto* const stop = stop_flag();  // threads only read the flag; pool.run() throws at its end
     const auto goes_on = [&] { return !reads_outside && (stop == nullptr || !*stop); };
     pool.run(std::min<std::int64_t>(num_shares, pool.threads()), [&](std::int64_t) {
         Folder folder(fold);
@@ -376,7 +379,7 @@ void interpret(const Workload& workload, Results& results)
                 reads_outside = true;
     });
     if (reads_outside) {
-        check_tables(workload);  // throws and names the first element
+        check_tables(workload);  // throws InputError that names the first such element
         throw InternalError("a table was read outside of its length, and no element reads it there");
     }
     Folder(fold).join(shares);

@@ -52,7 +52,7 @@ public:
     }
 
     [[nodiscard]] cpu::NativePlan& native() { return native_; }
-    /// Binds another copy of the array of a parameter.
+    /// Binds an array of the same length to a parameter.
     void bind_input(std::size_t parameter, const void* data)
     {
         native_.bind_input(parameter, data, static_cast<std::int64_t>(workload_.arrays[parameter].length()));
@@ -114,10 +114,11 @@ public:
 private:
     static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
 
-    /// Folds without a compiler.
+    /// Folds a workload on a machine without a compiler.
     ///
-    /// If combine is not associative, it folds strictly from left to right, like the only stage that serves
-    /// such an operator. Operators with rows or outputs are folded by the reference.
+    /// An operator whose combine is not associative is folded from left to right, like the stage for such
+    /// operators. The reference implementation folds operators with rows or outputs. All other operators are
+    /// interpreted on all cores.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && workload.op.outputs.empty())
@@ -170,8 +171,8 @@ private:
         return results;
     }
 
-    /// Runs a GPU's text on this processor, with the same number of blocks as on every device, so a
-    /// reproducible plan combines in the same order as on the GPU.
+    /// Runs the CUDA text of a reproducible plan on this processor. The number of blocks, and so the order of
+    /// combination, is the same as on every GPU.
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)
     {

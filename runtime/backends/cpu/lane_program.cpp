@@ -39,7 +39,7 @@ void write(Lanes& lanes, int i, const Slot<double>& slot)
         lanes.bits[i] = slot.bits;
 }
 
-/// Runs the interpreter's own function with opcode and type known to the compiler.
+/// Runs the interpreter's function on each lane, with opcode and type as compile-time constants.
 template <Opcode opcode, Type type>
 void operate(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count)
 {
@@ -81,7 +81,8 @@ void select_lanes(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, in
         write<type>(out, i, a.bits[i] ? read<type>(b, i) : read<type>(c, i));
 }
 
-/// The type that lanes hold. It lets types share loops: halves are held as singles and rounded afterwards.
+/// The type in which lanes hold values of `type`. 16-bit floats are held as f32 and rounded after each
+/// instruction, so these types share loops.
 constexpr Type held_as(Type type) { return is_single(type) ? Type::f32 : type; }
 
 constexpr bool is_of_integers(Opcode opcode)
@@ -110,7 +111,7 @@ constexpr Loop operation()
         return nullptr;
 }
 
-/// The type that an operand is read as: for integers only the sign matters.
+/// The type in which an instruction reads an operand of `type`. Integers are read as i64 or u64.
 constexpr Type read_as(Type type)
 {
     return is_float(type) ? held_as(type) : is_signed_integer(type) ? Type::i64 : Type::u64;
@@ -156,7 +157,7 @@ constexpr auto kConversions = all_conversions(std::make_index_sequence<kNumTypes
 
 constexpr std::size_t number(Type type) { return static_cast<std::size_t>(type); }
 
-/// Calls `work` with the type as a compile-time constant.
+/// Calls `work` with `type` as a compile-time constant.
 template <class Work, std::size_t... types>
 void visit(Type type, const Work& work, std::index_sequence<types...> /*types*/)
 {
@@ -245,7 +246,7 @@ bool LaneProgram::gather(const Instruction& instruction, const Lanes* mask, int 
         for (int i = 0; i < count; ++i) {
             if (mask != nullptr && mask->bits[i] == 0)
                 continue;
-            // A negative index becomes a large unsigned number.
+            // One comparison suffices: a negative index becomes a large unsigned number.
             if (indices.bits[i] >= static_cast<std::uint64_t>(table.length)) {
                 is_inside = false;
                 continue;
@@ -276,8 +277,8 @@ bool LaneProgram::run(std::size_t begin, std::size_t end, const Lanes* mask, int
             if (!gather(instruction, mask, count))
                 return false;
         } else {
-            // A jump_unless leads behind a jump, which leads behind the other branch. Each lane runs its own
-            // branch.
+            // A conditional. Its first branch ends with a jump to `behind` at `other` - 1; its second branch
+            // is `other` .. `behind` - 1. Each lane runs only the branch that its condition selects.
             const std::size_t other = instruction.out;
             const std::size_t behind = program_.code[other - 1].out;
             Lanes sides[2];

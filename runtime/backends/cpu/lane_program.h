@@ -1,5 +1,5 @@
 #pragma once
-// Runs programs of the language on many values at a time: each instruction is a loop over lanes.
+// Runs byte code on many values at a time: each instruction is a loop over lanes.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace segfold::cpu {
 
-/// Values that a program works on at a time.
+/// Number of lanes: an instruction works on this many values at a time.
 inline constexpr int kBlockLanes = 256;
 
-/// One value per lane, stored as in Slot<double>.
+/// One value per lane, in the representation of Slot<double>.
 union alignas(64) Lanes {
     std::uint64_t bits[kBlockLanes];
     float single[kBlockLanes];
     double real[kBlockLanes];
 };
 
-/// True if values of the type are stored in `single`. Those of f64 are in `real`, all others in `bits`.
+/// True if lanes hold values of `type` in `single`. Lanes hold f64 in `real`, and all other types in `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
 /// Copies lane `from` of `source` to lane `to` of `target`.
@@ -33,10 +33,10 @@ inline void copy_lane(Type type, const Lanes& source, int from, Lanes& target, i
 /// Loads elements `first` .. `first + count - 1` of an array into the lanes from `lane` on.
 void load_lanes(Type type, const void* array, std::int64_t first, int count, Lanes& lanes, int lane);
 
-/// Stores the first lanes: lane i to element elements[i] of the array.
+/// Stores lane i in element elements[i] of the array.
 void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> elements, void* array);
 
-/// A program with memory for kBlockLanes lanes of all its values. For use by one thread at a time.
+/// Byte code with memory for kBlockLanes lanes of each of its values. Only one thread at a time may use it.
 class LaneProgram {
 public:
     /// The program and the tables' memory must outlive this object.
@@ -44,22 +44,22 @@ public:
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
     [[nodiscard]] const Lanes& output(std::size_t field) const { return slots_[program_.outputs[field]]; }
-    /// Whether the program reads the input.
+    /// True if the program reads input number `place`.
     [[nodiscard]] bool uses_input(std::size_t place) const;
 
-    /// Computes the outputs of the first `count` lanes. Returns false if one reads outside of a table.
+    /// Computes the outputs of the first `count` lanes. Returns false if a lane reads past a table's end.
     [[nodiscard]] bool run(int count);
 
 private:
     using Loop = void (*)(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count);
 
     struct Step {
-        Loop loop;   ///< null for copy, gather and jumps, which may run for some lanes only
+        Loop loop;   ///< null for copy, gather and jumps, which some lanes may skip
         Loop after;  ///< rounds the values to a 16-bit format; null for other types
     };
 
     static Step step_of(const Instruction& instruction);
-    /// Runs instructions `begin` .. `end` - 1 in the lanes where `mask` is not 0, or in all if it is null.
+    /// Runs instructions `begin` .. `end` - 1 in lanes with nonzero `mask`; in all lanes if `mask` is null.
     [[nodiscard]] bool run(std::size_t begin, std::size_t end, const Lanes* mask, int count);
     [[nodiscard]] bool gather(const Instruction& instruction, const Lanes* mask, int count);
 

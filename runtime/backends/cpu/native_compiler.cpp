@@ -23,12 +23,11 @@
 namespace segfold::cpu {
 namespace {
 
-// Part of every key. Changing it makes all stored files obsolete.
+// Version of the stored form. It is part of every key, so a change makes all stored files obsolete.
 constexpr int kFormat = 2;
 
-/// Results must have the bits that the text states, so nothing is reassociated, and products and sums are not
-/// contracted. Loops with conditions become vector code because operations raise no exceptions and set no
-/// errno.
+/// Flags under which results have the bits that the text states: no reassociation, no contraction of products
+/// and sums. Operations raise no exceptions and set no errno, so loops with conditions become vector code.
 constexpr const char* kFlags[] = {"-std=c++20",
                                   "-O3",
                                   "-march=native",
@@ -53,7 +52,7 @@ std::string read_file(const std::string& path)
 
 constexpr std::string_view kMagic = "segfold library 2\n";
 
-/// Returns a library in its stored form: a digest of the rest, lines that describe the library, its bytes.
+/// Returns a library in its stored form: digest of the following bytes, lines about the library, its bytes.
 std::string seal(const StoredLibrary& stored)
 {
     const auto contents =
@@ -71,13 +70,13 @@ std::string file_of_text(std::string_view source)
     return (is_named ? std::string(line.substr(kMark.size(), end - kMark.size())) : "text") + ".cpp";
 }
 
-/// The reason why libraries are not stored, until somebody takes it.
+/// Keeps the reason why libraries are not stored until take_library_note() returns it.
 struct Note {
     std::mutex mutex;
     std::optional<std::string> text;
     bool was_noted = false;
 
-    /// Stores the reason if it is the first.
+    /// Keeps the reason if no reason was kept before.
     void set(std::string_view reason)
     {
         const std::lock_guard lock(mutex);
@@ -92,7 +91,8 @@ Note& note()
     return kept;
 }
 
-/// Returns the cache's folder. If it is null, every process compiles anew.
+/// Returns the cache's folder; null if there is none. Without a folder every process compiles every text
+/// anew.
 cache::Folder* open_folder()
 {
     static const auto& folder = lasting([]() -> std::unique_ptr<cache::Folder> {
@@ -144,8 +144,8 @@ NativeCompiler::NativeCompiler()
 
 bool NativeCompiler::has_f16_conversions() const
 {
-    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". For clang++ the first version that knows the
-    // type differs between processors.
+    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". clang++ is taken to lack _Float16, because its
+    // first version with this type differs between processors.
     constexpr int kFirstMajor = 12;
     const auto number = version_.rfind(' ');
     if (version_.find("clang") != std::string::npos || number == std::string::npos ||

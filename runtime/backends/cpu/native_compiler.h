@@ -1,5 +1,5 @@
 #pragma once
-// Compiles a native text to the bytes of a shared library with the system's compiler, and caches the result.
+// Compiles native texts (emitted C++) to shared libraries with the system's compiler, and caches them.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,22 +16,22 @@ public:
     /// Throws DeviceError if there is no compiler.
     NativeCompiler();
 
-    /// The compiler, followed by the flags.
+    /// Returns the words of the command: the compiler, then the flags.
     [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
-    /// The compiler's path and its version line.
+    /// Returns the compiler's path and its version line.
     [[nodiscard]] const std::string& identity() const { return identity_; }
 
-    /// The compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
+    /// Returns the compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// True if the compiler knows _Float16 and the processor converts it. Processors' conversions of bfloat16
-    /// are never used, because they flush small numbers to 0.
+    /// True if the compiler knows _Float16 and the processor has conversions for it. Processors' conversions
+    /// of bfloat16 are never used, because they flush small numbers to 0.
     [[nodiscard]] bool has_f16_conversions() const;
 
     /// Returns a digest of everything on which the library depends: text, compiler, flags, processor.
     [[nodiscard]] std::string key(std::string_view source) const;
-    /// Compiles `source` and returns the shared library's bytes. Throws DeviceError with the compiler's log,
-    /// which names a kept copy of the text.
+    /// Compiles `source` and returns the shared library's bytes. If `source` does not compile, throws
+    /// DeviceError with the compiler's log and the path of a kept copy of the text.
     [[nodiscard]] std::string compile(std::string_view source) const;
 
 private:
@@ -39,9 +39,8 @@ private:
     std::string identity_, version_;
 };
 
-/// Returns the shared library of `source`, from the cache if possible. A damaged file counts as missing.
-///
-/// Sets `was_compiled` to whether the compiler ran.
+/// Returns the shared library of `source`, from the cache if possible. A damaged file counts as missing. Sets
+/// `was_compiled` to true if the compiler had to run.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
 /// Contents of a library file in the cache's folder.
@@ -52,10 +51,11 @@ struct StoredLibrary {
     std::string library;   ///< the bytes of the shared library
 };
 
-/// Reads a library file. Throws InputError saying what is wrong with it.
+/// Reads a library file. Throws InputError with the reason if the file is damaged.
 [[nodiscard]] StoredLibrary unseal_library(std::string_view bytes);
 
-/// Returns, once, the reason why libraries are not stored; nothing if they are or if it was returned before.
+/// Returns the reason why libraries cannot be stored. Returns nothing if they can be stored, or if an earlier
+/// call returned the reason.
 [[nodiscard]] std::optional<std::string> take_library_note();
 
 /// Returns the processor's model and features as the system lists them.

@@ -77,7 +77,7 @@ void NativePlan::run(std::span<const std::uint64_t> segments, std::span<const st
             ThreadPool::shared().run(
                 kernel.parts, [&kernel](std::int64_t part) { kernel.entry.run(part, kernel.arguments); });
     } catch (const Stopped&) {
-        fill_scratch(true, 0);  // the run did not reach the kernels that clear it for the next run
+        fill_scratch(true, 0);  // kernels that clear scratch memory for the next run did not run
         throw;
     }
 }

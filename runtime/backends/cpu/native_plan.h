@@ -12,7 +12,7 @@
 
 namespace segfold::cpu {
 
-/// A loaded text, with the data that its plans of all sizes share.
+/// A loaded native text with its argument layout, shared by plans of all sizes.
 class NativeText {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -29,7 +29,8 @@ private:
     std::size_t num_parameters_;
 };
 
-/// Runs a text on any arrays of its sizes. A run allocates nothing. Only one thread at a time may run it.
+/// Runs a native text on arrays of fixed sizes. A run allocates nothing. Only one thread at a time may run a
+/// plan.
 class NativePlan {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -39,7 +40,7 @@ public:
     /// `text` must be the compiled text of `emitted`.
     NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
-    /// Binds the array of a parameter for the next runs. `length` is in numbers.
+    /// Binds the array of a parameter for the next runs. `length` is the array's number of values.
     void bind_input(std::size_t parameter, const void* data, std::int64_t length);
     /// Folds the bound inputs on all cores available to the process.
     ///
@@ -47,9 +48,10 @@ public:
     ///   results   the address of an array for each result field
     void run(std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
 
-    /// One word per parameter: nonzero if the last run read past that table's end. For refuse_noted_reads().
+    /// Returns one word per parameter, for refuse_noted_reads(). A word is nonzero if the last run read past
+    /// that table's end.
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
-    /// Fills scratch memory with `byte`, except where zeros are needed.
+    /// Fills scratch memory with `byte`, except where kernels need zeros.
     void poison_scratch(std::uint8_t byte);
     [[nodiscard]] const NativeProgram& program() const { return text_->program(); }
     [[nodiscard]] std::int64_t scratch_bytes() const;
@@ -61,7 +63,8 @@ private:
         std::vector<void*> arguments;
     };
 
-    /// Fills the scratch memory that must be zero before the first run, or all other scratch memory.
+    /// Fills scratch memory with `byte`: if `is_zero` is true, the buffers that must be zero before the first
+    /// run; if false, all other buffers.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const NativeText> text_;

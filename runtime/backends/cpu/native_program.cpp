@@ -38,7 +38,7 @@ void call_with(void* entry, std::int64_t part, std::span<void* const> arguments,
            ...);
 }
 
-/// The compiler, or the reason why there is none. Searched for once.
+/// The compiler, or the reason why there is none. The search runs once.
 struct Found {
     std::unique_ptr<const NativeCompiler> compiler;
     std::string reason;
@@ -58,8 +58,8 @@ const Found& found_compiler()
     return found;
 }
 
-/// Returns a path for an open file from which no library was loaded before. This is needed because the loader
-/// takes equal paths for the same library, and descriptors are used again.
+/// Returns a path of an open file. The path differs from all paths returned before, because the loader takes
+/// equal paths for the same library, and the system reuses descriptors.
 std::string path_of(int file)
 {
     static std::atomic<unsigned> count = 0;
@@ -117,7 +117,7 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
     if (was_compiled)
         program->compile_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
     constexpr std::size_t kMostPrograms = 256;
-    const std::lock_guard lock(mutex);  // not held while the compiler runs, so texts compile in parallel
+    const std::lock_guard lock(mutex);  // free while the compiler runs, so texts compile in parallel
     if (programs.size() >= kMostPrograms)
         programs.clear();  // running programs stay alive through their shared_ptr
     return programs.emplace(emitted.source, program).first->second;
@@ -125,7 +125,7 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
 
 NativeProgram::NativeProgram(const std::string& library)
 {
-    // The file has no name, so nobody else can change it between check and loading.
+    // The file has no name, so no other process can change it between check and loading.
     const int file = memfd_create("segfold-cpu", MFD_CLOEXEC);
     if (file < 0)
         throw DeviceError(fmt::format("cpu: no memory for a compiled text: {}", std::strerror(errno)));

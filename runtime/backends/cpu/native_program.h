@@ -1,5 +1,5 @@
 #pragma once
-// A native text as functions that can be called.
+// Loads compiled native texts and calls their kernels.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,12 +9,13 @@
 
 namespace segfold::cpu {
 
-/// A kernel of a native text. It takes the number of a part of the work, then the addresses of the arguments.
+/// A kernel of a native text. Its parameters are the number of a part of the work, then the addresses of its
+/// arguments.
 class NativeKernel {
 public:
     explicit NativeKernel(void* entry = nullptr) : entry_(entry) {}
 
-    /// Runs part `part`. `arguments` may have at most kMostArguments entries.
+    /// Runs the kernel on part `part` of the work. `arguments` may have at most kMostArguments entries.
     void run(std::int64_t part, std::span<void* const> arguments) const;
 
     static constexpr std::size_t kMostArguments = 12;
@@ -26,8 +27,8 @@ private:
 /// A loaded shared library.
 class NativeProgram {
 public:
-    /// Returns the program of a text: from this process, from the cache, or newly compiled. Throws
-    /// DeviceError if there is no compiler or if the text does not compile.
+    /// Returns the program of a text. It was loaded earlier in this process, or comes from the cache on disk,
+    /// or is compiled now. Throws DeviceError if there is no compiler or if the text does not compile.
     static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
 
     /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
@@ -46,9 +47,9 @@ private:
     double compile_seconds_ = 0;
 };
 
-/// Returns why there is no compiler; empty if there is one.
+/// Returns the reason why this machine has no compiler; empty if it has one.
 [[nodiscard]] const std::string& reason_without_compiler();
-/// Returns the properties of the compiler and processor that texts may rely on.
+/// Returns the properties of compiler and processor on which texts may rely.
 [[nodiscard]] Target native_target();
 /// Returns the compiler's version line; "none" if there is no compiler.
 [[nodiscard]] std::string compiler_version();

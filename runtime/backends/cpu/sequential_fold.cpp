@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kOptimisation = 3;
 
-/// Emits the text with as few threads per block as possible: on one segment, all but the first return at
-/// once.
+/// Emits the text of the fold with as few threads per block as possible, because on one segment all threads
+/// but the first have nothing to do.
 Emitted emit_fold(const Operator& op, const Segments& segments)
 {
     const auto& stage = Catalogue::standard().stage("thread_per_segment");

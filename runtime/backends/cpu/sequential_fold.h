@@ -1,5 +1,5 @@
 #pragma once
-// Folds with one host thread in native code. Comparisons use it as the CPU's entry.
+// Folds with one host thread in native code, for comparisons with a sequential CPU program.
 #include <span>
 #include <string>
 #include <vector>
@@ -11,17 +11,17 @@ namespace segfold::cpu {
 /// Results and times of a fold on the host.
 struct SequentialFold {
     Results results;
-    std::vector<double> seconds;  ///< of each counted run
+    std::vector<double> seconds;  ///< seconds of each timed run
 };
 
-/// Folds every segment from left to right in one thread, `repeats` times after one run that is not counted.
+/// Folds every segment from left to right in one thread: one untimed run, then `repeats` timed runs.
 ///
 ///   segments  form whole, uniform, offsets or ranges; flags and keys need offsets as well
-///   columns   one for each parameter, [num_elements]
+///   columns   one array of num_elements values for each parameter
 ///
-/// Compiles the text of stage thread_per_segment with the system's C++ compiler at -O3. On one segment this
-/// equals a programmer's own loop. Floating-point operations keep their order. Throws DeviceError if there is
-/// no compiler, InputError if the stage cannot serve the operator.
+/// Compiles the text of stage thread_per_segment with the system's C++ compiler at -O3. For one segment this
+/// text is the loop that a programmer would write. Floating-point operations keep their order. Throws
+/// DeviceError if there is no compiler, InputError if the stage cannot serve the operator.
 [[nodiscard]] SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
                                                std::span<const std::byte* const> columns, int repeats);
 

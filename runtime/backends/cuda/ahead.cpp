@@ -9,7 +9,8 @@ namespace segfold::cuda {
 namespace {
 
 constexpr unsigned kMostThreads = 16;
-// Limits of one program. More or larger plans gain little, and a caller that needs one waits for all of them.
+// Limits of one program that holds several plans. Larger programs save little more time, and a caller that
+// needs one plan waits for its whole program.
 constexpr std::size_t kMostVariants = 8;
 constexpr std::size_t kMostTextBytes = 48 * 1024;
 
@@ -24,7 +25,7 @@ std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants, s
     variants = variants.subspan(1);
     const std::size_t share = (variants.size() + threads - 1) / threads;
     const std::size_t most = std::min(share, kMostVariants);
-    // Bytes in the last batch. The first batch counts as full, as it takes one plan only.
+    // Bytes in the last batch. The first batch counts as full, because it takes only one plan.
     std::size_t text_bytes = kMostTextBytes;
     for (const auto& variant : variants) {
         text_bytes += variant.request.source.size();
@@ -58,7 +59,7 @@ Ahead::~Ahead()
 
 void Ahead::add(std::vector<Variant> variants)
 {
-    std::set<std::string> texts;  // of plans with the same text, one is enough
+    std::set<std::string> texts;  // texts of the plans seen so far
     const auto is_known = [&](const Variant& variant) {
         return !texts.insert(variant.request.source).second || cache_.contains(variant.request);
     };
@@ -83,7 +84,7 @@ void Ahead::work()
             batch = std::move(waiting_.front());
             waiting_.pop_front();
         }
-        // A plan that does not compile is compiled again by the caller that needs it, who gets the error.
+        // If a plan does not compile, the caller that needs it compiles it again and gets the error.
         cache_.prepare(batch);
     }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Compiles plans in the background before somebody needs them.
+// Compiles plans in the background before they are needed.
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -11,24 +11,24 @@
 
 namespace segfold::cuda {
 
-/// Groups plans into programs, in the given order. The first plan is alone, as it is needed next. The other
-/// plans share programs of at most 8 plans and 48 KiB of text, but of few enough plans that all `threads`
-/// threads have a program.
+/// Groups plans into programs, in the given order. The first plan is alone in its program, because it is
+/// needed next. The other plans share programs of at most 8 plans and 48 KiB of text. If there are few plans,
+/// programs are smaller, so that each of `threads` threads has a program to compile.
 [[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
                                                           std::size_t threads);
 
-/// Compiles plans in the background: the plans of the latest add().
+/// Compiles plans on background threads. Each add() replaces the plans that still wait.
 class Ahead {
 public:
-    /// The cache must outlive this object. 0 `threads` means one per core, at most 16.
+    /// The cache must outlive this object. If `threads` is 0, there is one thread per core, at most 16.
     explicit Ahead(CompileCache& cache, unsigned threads = 0);
     /// Waits for running compilations and drops compilations that have not begun.
     ~Ahead();
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;
 
-    /// Replaces the plans that still wait. Skips plans that the cache has, and plans with the same text as an
-    /// earlier one.
+    /// Replaces the plans that still wait by `variants`. Leaves out plans that the cache holds, and plans
+    /// whose text equals that of an earlier plan.
     void add(std::vector<Variant> variants);
 
 private:

@@ -155,7 +155,7 @@ struct LoadedPlan::State {
     LoadedText text;
     Program program;
     std::vector<DeviceBuffer> scratch;
-    std::vector<bool> is_zero;  ///< for each scratch buffer: kernels rely on zeros in it
+    std::vector<bool> is_zero;  ///< one per scratch buffer; true if it must be zero before a launch
 };
 
 LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,

@@ -18,11 +18,11 @@ namespace segfold::cuda {
 struct ResidentArrays : LoadedArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
-    std::vector<std::int64_t> lengths;  ///< elements of each buffer's array; 0 for one without an array
+    std::vector<std::int64_t> lengths;  ///< elements of each buffer's array; 0 if the buffer has no array
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);
-    /// Copies the array to `shifted_elements` elements after the begin of a buffer.
+    /// Copies the array into a buffer, `shifted_elements` elements after the buffer's begin.
     void add_shifted(const Context& context, const Array& array, int shifted_elements);
     [[nodiscard]] std::size_t bytes() const override;
 };
@@ -30,40 +30,42 @@ struct ResidentArrays : LoadedArrays {
 /// A workload's arrays on a GPU. Any number of plans may fold them.
 class ResidentWorkload {
 public:
-    /// Copies the arrays. The workload must outlive this object. Throws InputError, DeviceError.
+    /// Copies the arrays. The workload must outlive this object. Throws InputError if check_workload()
+    /// refuses the workload, DeviceError if the arrays do not fit on the GPU.
     ResidentWorkload(const Context& context, const Workload& workload);
 
     /// Uses parameter arrays that are already on the GPU. Columns may be longer than the workload.
-    /// `workload.arrays` are used only to find the element that read outside of a checked table. The caller
-    /// must deal with empty segments.
+    /// `workload.arrays` serve only to find an element that reads past the end of a checked table. The caller
+    /// must refuse empty segments if the operator has no result for them.
     ResidentWorkload(const Context& context, const Workload& workload,
                      std::shared_ptr<const ResidentArrays> inputs);
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// Returns segment_arrays(), in a form that the segments have, then found_arrays(). The first call for a
-    /// form copies them.
+    /// Returns the arrays of segment_arrays() for `form`, then those of found_arrays(), on the GPU. The first
+    /// call for a form copies the arrays.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
-    /// Returns the arrays in the form that the host knows: never flags or keys.
+    /// Returns the arrays in the host's form: offsets in place of flags or keys.
     [[nodiscard]] const ResidentArrays& segments() const
     {
         return segments_as(converted_form(workload_.segments.form));
     }
-    /// One array for each result field.
+    /// Returns one array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with a byte, so values that a plan does not write are noticed. With different bytes,
-    /// comparing two plans shows what both omit. Bools become false.
+    /// Fills the results with a byte, so that a comparison finds results that a plan has not written: two
+    /// plans that run after different bytes then differ there. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
-    /// Address of the words in which kernels note reads outside of checked tables; see
+    /// Returns the address of the words in which kernels record reads past the ends of checked tables; see
     /// BoundPlan::bind_outside().
     [[nodiscard]] std::uint64_t outside_address() const { return outside_.address(); }
-    /// Copies the results to the host. If kernels find the segments, cuts them to the number found. Throws
-    /// InputError if a plan has read outside of a checked table since this object was made.
+    /// Copies the results to the host. If kernels find the segments, shortens the results to the number of
+    /// segments found. Throws InputError if a plan has read outside of a checked table since this object was
+    /// made.
     [[nodiscard]] Results results() const;
 
 private:
-    /// Returns the buffer of found_[i]; null if no plan has asked for the segments in their own form.
+    /// Returns the buffer of found_[i]; null if segments_as() was never called for the segments' own form.
     DeviceBuffer* found_buffer(std::size_t i) const;
 
     const Context* context_;
@@ -72,8 +74,8 @@ private:
     mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< each form is added when first requested
     ResidentArrays results_;
     DeviceBuffer outside_;
-    std::vector<NamedArray> found_;    ///< found_arrays(); their buffers are the form's last
-    std::vector<ResultField> fields_;  ///< the fields that are returned
+    std::vector<NamedArray> found_;    ///< found_arrays(); their buffers come last among the form's buffers
+    std::vector<ResultField> fields_;  ///< returned_fields() of the operator
     std::vector<std::int64_t> rooms_;  ///< number of values that each field has room for
 };
 
@@ -89,7 +91,8 @@ struct PlannedKernel {
 /// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {
 public:
-    /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError.
+    /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError if the text does not
+    /// compile or memory does not suffice.
     LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
                const std::string& name, CompileCache* cache = nullptr);
     ~LoadedPlan();
@@ -97,14 +100,14 @@ public:
 
     /// Queues all launches of the plan.
     void launch(Stream& stream) const;
-    /// Fills scratch memory with a byte, except where zeros are needed.
+    /// Fills scratch memory with a byte, except where kernels need zeros.
     void poison_scratch(std::uint8_t poison);
     /// Returns the compiler's report on each kernel.
     [[nodiscard]] const std::vector<KernelResources>& resources() const;
     /// Returns the kernels in launch order.
     [[nodiscard]] std::vector<PlannedKernel> kernels() const;
     [[nodiscard]] double compile_seconds() const;
-    /// False if the program came from the disk.
+    /// False if the program was compiled earlier and came from the disk.
     [[nodiscard]] bool is_compiled_now() const;
 
 private:
@@ -112,8 +115,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Compiles, runs once and copies the results back. `times`, if not null, receives the times of compiling and
-/// launching.
+/// Compiles a text, runs it once and copies the results back. `times`, if not null, receives the times of
+/// compiling and launching.
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
             CompileCache* cache = nullptr, RunTimes* times = nullptr);
 

@@ -11,7 +11,7 @@ namespace {
 
 class CudaBackend : public Backend {
 public:
-    /// Makes the context in the background, while data and plan are prepared.
+    /// Makes the context in the background while the caller prepares data and plan.
     explicit CudaBackend(int ordinal)
         : gpu_(cuda::device(ordinal)),
           context_(std::async(std::launch::async, [ordinal] { return cuda::Context(ordinal); }).share())
@@ -44,8 +44,8 @@ private:
                          RunTimes& times) override
     {
         check_workload(workload);
-        // Compiling needs only the GPU's architecture, so it starts while the context is being made and the
-        // arrays are copied.
+        // Compilation needs only the GPU's architecture, so it runs while the context is made and the arrays
+        // are copied.
         const auto request = cuda::variant_of(gpu_, plan->emitted, plan->stage).request;
         const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });
         const auto& context = context_.get();

@@ -73,7 +73,7 @@ private:
 
 }  // namespace
 
-/// A workload on the GPU, with kept results that later ones are compared with.
+/// A workload on the GPU, with a copy of kept results for comparison with later results.
 class TimedResident : public PlacedWorkload {
 public:
     TimedResident(CudaTiming& timing, const Workload& workload, std::shared_ptr<const ResidentArrays> inputs)

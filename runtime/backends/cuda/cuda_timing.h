@@ -1,5 +1,5 @@
 #pragma once
-// Measures times on a GPU by events, and the read ceiling that they are compared with.
+// Measures times of kernels on a GPU by events, and the GPU's highest read rate (the read ceiling).
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,11 +15,12 @@ namespace segfold::cuda {
 
 /// Measures launches in one stream of a GPU.
 ///
-/// Expected plans are compiled on the host's cores while other plans run. The first plan is a program by
-/// itself. The other plans share programs, and each counts for an equal part of its program's compile time.
+/// Plans announced by expect() are compiled on the host's cores while other plans run. The first announced
+/// plan is a program of its own. The others share programs; the compile time of a plan is then an equal part
+/// of its program's time.
 class CudaTiming : public Timing {
 public:
-    /// Compiles the kernel that only reads. Throws DeviceError.
+    /// Compiles the kernel that measures the read ceiling. Throws DeviceError if it does not compile.
     explicit CudaTiming(const Context& context);
 
     [[nodiscard]] const Context& context() const { return context_; }
@@ -37,10 +38,10 @@ public:
     void compile_each(std::span<const PlanText> plans) override;
     void expect(std::span<const PlanText> plans) override;
     [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
-    /// Returns the best median over several grids and numbers of loads in flight, on 1 GiB or on a quarter of
-    /// the free memory.
+    /// Reads 1 GiB, or a quarter of the free memory if that is less, and returns the best median over several
+    /// grids and numbers of loads in flight.
     [[nodiscard]] ReadCeiling read_ceiling() override;
-    /// Compares with the size of the L2 cache.
+    /// True if `bytes` is less than four times the size of the L2 cache.
     [[nodiscard]] bool fits_cache(std::int64_t bytes) const override;
     void read(std::size_t bytes) override;
     [[nodiscard]] std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
@@ -60,11 +61,11 @@ private:
     Stream stream_;
     Module module_;
     DeviceBuffer sink_;
-    DeviceBuffer other_;   ///< fills the L2
+    DeviceBuffer other_;   ///< memory that fill_cache() reads to replace the contents of the L2 cache
     DeviceBuffer unread_;  ///< memory that read() reads
     std::optional<Module> compare_;
     CompileCache programs_;
-    std::unique_ptr<Ahead> ahead_;  ///< null until plans are expected
+    std::unique_ptr<Ahead> ahead_;  ///< null until the first expect()
     friend class TimedResident;
 };
 

@@ -21,13 +21,14 @@ namespace fs = std::filesystem;
 constexpr const char* kDriverName = "libcuda.so.1";
 constexpr std::array kNvrtcMajors = {13, 12};
 
-// Prevents a change of the toolkit's folder while another thread uses NVRTC for the first time.
+// Guards the three variables below, which the first use of NVRTC reads.
 std::mutex toolkit_mutex;
 fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
-// The advice of advice_without_gpu(). Set before anything else, when the program or module starts.
+// The option that advice_without_gpu() names. The program or the Python module sets it before all other
+// calls.
 std::string& cpu_option()
 {
     static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });
@@ -36,10 +37,10 @@ std::string& cpu_option()
 
 struct Attempt {
     std::optional<SharedLibrary> library;
-    std::string failure;  // why a file that exists cannot be loaded
+    std::string failure;  // reason why an existing file cannot be loaded
 };
 
-// Returns the path where the loader found a library; `asked` if the loader does not tell.
+// Returns the path where the loader found a library; `asked` if the loader does not report it.
 std::string mapped_path(void* handle, const fs::path& asked)
 {
     link_map* map = nullptr;
@@ -79,8 +80,8 @@ std::string list_failures(const std::vector<std::string>& failures)
     return text;
 }
 
-// Loads libnvrtc-builtins early. NVRTC opens it by its bare name, which finds a loaded library wherever it
-// lies.
+// Loads libnvrtc-builtins before NVRTC does. NVRTC opens this library by its bare name, and the loader then
+// finds the loaded one.
 void preload_builtins(const fs::path& directory, int major)
 {
     const std::string prefix = fmt::format("libnvrtc-builtins.so.{}", major);
@@ -90,7 +91,7 @@ void preload_builtins(const fs::path& directory, int major)
             dlopen(entry.path().c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// Returns a toolkit's own folders and those into which pip unpacks NVIDIA's wheels.
+// Returns the library folders of a toolkit, and the folders into which pip unpacks NVIDIA's wheels.
 std::vector<fs::path> folders_of(const fs::path& place)
 {
     if (place.empty())
@@ -131,7 +132,7 @@ Driver open_initialised_driver()
     throw DeviceError(message + "; " + advice_without_gpu());
 }
 
-// The caller holds toolkit_mutex.
+// Returns nvrtc_places(). The caller must hold toolkit_mutex.
 std::vector<fs::path> nvrtc_places_unlocked()
 {
     std::vector<fs::path> places;
@@ -146,7 +147,8 @@ std::vector<fs::path> nvrtc_places_unlocked()
     return places;
 }
 
-// The caller holds toolkit_mutex.
+// Returns the folder of set_toolkit_directory(), if any, then nvrtc_places(). The caller must hold
+// toolkit_mutex.
 std::vector<fs::path> all_nvrtc_places()
 {
     std::vector<fs::path> places = nvrtc_places_unlocked();
@@ -155,7 +157,7 @@ std::vector<fs::path> all_nvrtc_places()
     return places;
 }
 
-// Returns the major versions to try; those that the driver can load come first.
+// Returns the major versions of NVRTC to try. Versions whose cubins the driver loads come first.
 std::vector<int> nvrtc_majors(int driver_major)
 {
     std::vector<int> majors(kNvrtcMajors.begin(), kNvrtcMajors.end());
@@ -174,7 +176,8 @@ Nvrtc open_nvrtc_once()
     return opened;
 }
 
-// Returns the path from "runtime/" on, so messages do not depend on where the project was built.
+// Returns path and line of a place in the source. The path begins with "runtime/", so messages do not depend
+// on the build folder.
 std::string place_in_source(const std::source_location& where)
 {
     std::string_view file = where.file_name();

@@ -1,5 +1,5 @@
 #pragma once
-// The CUDA driver and NVRTC, opened at run time. This file is the only list of their entry points.
+// Opens the CUDA driver and NVRTC at run time. This file is the only list of their entry points.
 //
 // No CUDA header is needed: the few types and prototypes below are copied from cuda.h and nvrtc.h.
 #include <cstddef>
@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-// The tags of cuda.h and nvrtc.h, so handles have the same types in a file that also includes those headers.
+// These tags are those of cuda.h and nvrtc.h, so handles have the same types in files that include these
+// headers.
 struct CUctx_st;
 struct CUevent_st;
 struct CUfunc_st;
@@ -63,21 +64,21 @@ enum class nvrtcResult : int {
     builtin_operation_failure = 7
 };
 
-/// CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+/// The value of CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL in cuda.h.
 inline constexpr int kPointerDeviceOrdinal = 9;
 
 struct CUuuid {
     unsigned char bytes[16];
 };
 
-/// CUDA_KERNEL_NODE_PARAMS of CUDA 12: a kernel in a graph.
+/// A kernel in a graph: CUDA_KERNEL_NODE_PARAMS of CUDA 12.
 struct CUkernelNodeParams {
     CUfunction func;
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
     void** kernelParams;
     void** extra;
     CUkernel kern;
-    CUcontext ctx;  ///< null: the current context
+    CUcontext ctx;  ///< null for the current context
 };
 
 /// A shared library. It stays open until the process ends, because its code may own threads and exit
@@ -89,7 +90,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
-    /// Returns the address of `symbol`, or null.
+    /// Returns the address of `symbol`; null if the library does not have it.
     [[nodiscard]] void* find(const char* symbol) const;
 
 private:
@@ -97,10 +98,10 @@ private:
     std::string path_;
 };
 
-/// Returns the address of `symbol`. Throws DeviceError naming both if the library has none.
+/// Returns the address of `symbol`. If the library does not have it, throws DeviceError naming both.
 [[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
 
-/// Whether a library may lack an entry point. Entry points of later CUDA releases are optional.
+/// Tells if a library may lack an entry point. Entry points of later CUDA releases are optional.
 enum class Presence { required, optional };
 
 /// One function of a shared library, callable like the function itself.
@@ -123,7 +124,8 @@ private:
     Result (*function_)(Parameters...);
 };
 
-/// The driver API, libcuda.so.1. Names carry the version suffix that cuda.h adds to the plain name.
+/// The functions of the driver API, from libcuda.so.1. Symbol names include the version suffix, if any, that
+/// cuda.h adds to the plain name.
 struct Driver {
     SharedLibrary library;
 
@@ -225,7 +227,7 @@ struct Driver {
     EntryPoint<CUresult(CUdeviceptr, CUstream)> cuMemFreeAsync{library, "cuMemFreeAsync", Presence::optional};
 };
 
-/// NVRTC, libnvrtc.so.MAJOR.
+/// The functions of NVRTC, from libnvrtc.so.MAJOR.
 struct Nvrtc {
     SharedLibrary library;
 
@@ -247,60 +249,62 @@ struct Nvrtc {
     EntryPoint<nvrtcResult(nvrtcProgram, std::size_t*)> nvrtcGetPTXSize{library, "nvrtcGetPTXSize"};
     EntryPoint<nvrtcResult(nvrtcProgram, char*)> nvrtcGetPTX{library, "nvrtcGetPTX"};
 
-    /// "13.0"
+    /// Returns NVRTC's version: "13.0".
     [[nodiscard]] std::string version() const;
 };
 
 /// Returns the driver; the first call opens and initialises it (cuInit).
 ///
-/// Throws DeviceError naming the library and the places searched. A later call tries again.
+/// Throws DeviceError naming the library and the places searched if the driver cannot be opened. A later call
+/// tries again.
 const Driver& driver();
 
-/// Returns NVRTC; the first call opens it, in 8 ms if the file is in the page cache and in 180 ms if not.
+/// Returns NVRTC. The first call opens it, which takes 8 ms if the file is in the page cache, else 180 ms.
 ///
-/// Throws DeviceError naming the library and the places searched. A later call tries again.
+/// Throws DeviceError naming the library and the places searched if NVRTC cannot be opened. A later call
+/// tries again.
 const Nvrtc& nvrtc();
 
 /// Makes nvrtc() search `directory` first: the folder itself, its lib and lib64, and the folders into which
 /// pip unpacks NVIDIA's wheels.
 ///
-/// Throws InternalError if NVRTC is already open, as the call would have no effect.
+/// Throws InternalError if NVRTC is already open, because the call would have no effect.
 void set_toolkit_directory(const std::filesystem::path& directory);
 
 /// Sets folders of packages, such as Python's, that may hold NVRTC; nvrtc() searches them after
 /// $SEGFOLD_TOOLKIT. Has no effect once NVRTC is open.
 void set_package_places(std::vector<std::filesystem::path> places);
 
-/// Sets how messages tell this program's users to choose the back end cpu: `--backend cpu`. Must be the first
-/// call. If it is never called, messages name SessionOptions.
+/// Sets the text by which messages advise users to choose the back end cpu: `--backend cpu`. Must be called
+/// before all other functions. Without this call, messages name SessionOptions.
 void set_cpu_option(std::string option);
 
 /// Returns the advice in messages about a missing driver, GPU or compiler.
 [[nodiscard]] std::string advice_without_gpu();
 
-/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path means
-/// the loader's own search.
+/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path stands
+/// for the loader's own search.
 ///
 /// These are, in order: $SEGFOLD_TOOLKIT, the folders of set_package_places(), the loader's path,
 /// $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
-/// Returns the files that nvrtc() tries, in order. The loader searches for a bare name itself.
+/// Returns the files that nvrtc() tries, in order. A bare name stands for the loader's own search.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_files();
 
 /// Returns the driver's CUDA version, 12 or 13, even if there is no GPU; 0 if there is no driver.
 [[nodiscard]] int driver_major();
 
-/// Opens libcuda.so.1 from the first of `places` that has it. Does not initialise it.
+/// Opens libcuda.so.1 from the first of `places` that has it. Does not call cuInit.
 [[nodiscard]] Driver open_driver(const std::vector<std::filesystem::path>& places);
 
 /// Opens NVRTC, 13 before 12, from the first of `places` that has it, and its builtins from the same folder.
 ///
-/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, versions up to the
-/// driver's come first, because a driver refuses cubins of a later major version.
+/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, NVRTC versions up to
+/// the driver's come first, because a driver refuses cubins of a later major version.
 [[nodiscard]] Nvrtc open_nvrtc(const std::vector<std::filesystem::path>& places, int driver_major = 0);
 
-/// Throws DeviceError with the call, the error's name and its description if `result` is not success.
+/// Throws DeviceError with the call, the error's name and its description if `result` is not `success`.
 void check(CUresult result, const char* call,
            const std::source_location& where = std::source_location::current());
 void check(nvrtcResult result, const char* call,

@@ -1,5 +1,5 @@
 #pragma once
-// An emitted text on a GPU: compiled, loaded, bound to arrays, launched.
+// Compiles and loads an emitted text on a GPU, binds its kernels to arrays, and launches them.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,14 +23,14 @@ struct LoadedText {
     Module module;
 };
 
-/// Compiles and loads a text; without `cache`, the image is kept only on disk. Throws DeviceError that names
-/// lines of the stage's own file.
+/// Compiles and loads a text. If `cache` is null, the image is kept only on disk. If the text does not
+/// compile or load, throws DeviceError that names lines of the stage's file.
 [[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, const std::string& name,
                               CompileCache* cache = nullptr);
 
 /// The kernels of a loaded text with their arguments, for workloads of one size.
 ///
-/// It owns no memory: its maker passes scratch memory and arrays by address. Binding again only writes
+/// It owns no device memory: the caller passes addresses of scratch memory and arrays. Binding only writes
 /// addresses.
 class Program {
 public:
@@ -44,10 +44,10 @@ public:
     Program(const LoadedText& text, const Operator& op, const Emitted& emitted, const SegmentSizes& sizes,
             int num_multiprocessors);
 
-    /// Binds scratch memory: `take` returns the address of each buffer. Kernels rely on zeros where
-    /// ScratchBuffer::zero says so, before the first launch.
+    /// Binds scratch memory: `take` returns the address of each buffer. Buffers with ScratchBuffer::zero must
+    /// be zero before the first launch.
     void bind_scratch(const std::function<std::uint64_t(std::size_t place, const ScratchBuffer&)>& take);
-    /// The arguments; see BoundPlan.
+    /// Returns the arguments, to which arrays are bound; see BoundPlan.
     [[nodiscard]] BoundPlan& arguments() { return bound_; }
 
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }

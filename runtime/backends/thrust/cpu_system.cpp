@@ -15,7 +15,7 @@
 namespace segfold {
 namespace {
 
-/// The Thrust system of the CPU: its memory is the host's.
+/// The Thrust system of the CPU: uses host memory in place.
 struct CpuSystem {
     static auto policy() { return THRUST_NS_QUALIFIER::omp::par; }
 
@@ -33,8 +33,8 @@ struct CpuSystem {
     };
 };
 
-/// Limits a job's threads to a number that its elements are worth. Threads that wait for others spin, which
-/// for few elements takes far more processor time than the folds.
+/// Limits a job to one thread for each 65536 elements. Waiting threads spin, and in a short job this takes
+/// far more processor time than the folds.
 class ThreadsOfJob {
 public:
     explicit ThreadsOfJob(const ThrustJob& job) : usual_(omp_get_max_threads())

@@ -21,7 +21,7 @@ void check_call(cudaError_t error, const char* call)
                           cudaGetErrorString(error));
 }
 
-/// Makes a device the thread's current one, and on destruction the one before it.
+/// Makes a device the thread's current device. The destructor restores the previous device.
 class CurrentDevice {
 public:
     explicit CurrentDevice(int device)
@@ -37,7 +37,7 @@ private:
     int previous_ = 0;
 };
 
-/// Copies what is in host memory to the GPU.
+/// The Thrust system of a GPU: copies host memory to the GPU.
 struct CudaSystem {
     static auto policy() { return THRUST_NS_QUALIFIER::cuda::par; }
 
@@ -94,7 +94,7 @@ std::string cuda_objection()
     int count = 0;
     const auto error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        cudaGetLastError();  // else the next call would report it
+        cudaGetLastError();  // clears the error, which the next call would report
         return std::string("there is no usable GPU: ") + cudaGetErrorString(error);
     }
     return count == 0 ? "there is no GPU" : "";

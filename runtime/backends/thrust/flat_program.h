@@ -1,5 +1,6 @@
 #pragma once
-// Stores a block of an operator as arrays that Thrust's functors read, using as few slots as it can.
+// Byte code of one block of an operator, as arrays for Thrust's functors, with as few value slots as
+// possible.
 #include <cstdint>
 #include <vector>
 
@@ -13,7 +14,7 @@ struct PresetSlot {
     Slot<double> value;
 };
 
-/// A Program in which values share a slot if they are never needed at the same time.
+/// A Program in which values share a slot if they are not needed at the same time.
 struct FlatProgram {
     std::vector<Instruction> code;
     std::vector<PresetSlot> presets;
@@ -21,8 +22,8 @@ struct FlatProgram {
     int num_slots = 0;
 };
 
-/// Renumbers a program's slots. A slot is free again after the last use of its value. Inputs keep their
-/// places.
+/// Renumbers a program's slots, so that a slot is reused after the last use of its value. Inputs keep their
+/// slots.
 FlatProgram flatten(const Program& program);
 
 }  // namespace segfold

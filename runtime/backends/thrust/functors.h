@@ -25,7 +25,7 @@ struct ProgramView {
     int num_presets;
 };
 
-/// Records the first table read outside of its length.
+/// The first read past a table's end. `taken` is 1 once a thread has recorded such a read.
 struct FailureCell {
     int taken;
     Outcome outcome;
@@ -42,18 +42,18 @@ struct JobView {
     const Type* column_types;
     const TableView* tables;
     const std::int64_t* starts;
-    const std::int64_t* begins;    ///< null: the same as starts
-    const std::int64_t* segments;  ///< null: 0, 1, 2, ...
+    const std::int64_t* begins;    ///< each run's first element in the columns; null: same as `starts`
+    const std::int64_t* segments;  ///< segment of each run; null: 0, 1, 2, ...
     void* const* results;
     const Type* result_types;
     int num_outputs;
     void* const* outputs;
     const Type* output_types;
-    const Slot<double>* identity;  ///< a state
-    std::int64_t num_elements;     ///< of all runs
+    const Slot<double>* identity;  ///< the operator's identity
+    std::int64_t num_elements;     ///< number of elements in all runs together
     FailureCell* failure;
 
-    /// The element that a scan visits as number `step`, counted over the elements of all runs.
+    /// The element that a scan visits at step `step`. Elements of all runs are numbered together.
     [[nodiscard]] SEGFOLD_EVERYWHERE std::int64_t visited(std::int64_t step) const
     {
         return scans_reversely ? num_elements - 1 - step : step;
@@ -71,7 +71,7 @@ struct FlatState {
     Slot<double> fields[num_fields];
 };
 
-/// Records the first of several outcomes that threads write at the same time.
+/// Stores `outcome` if no thread has stored an outcome before.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__
@@ -83,7 +83,7 @@ SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outc
         cell.outcome = outcome;
 }
 
-/// Sets the constants and runs a block. The slots must already hold the block's inputs.
+/// Stores the constants in their slots and runs a block. The slots must already hold the block's inputs.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& program, const JobView& job,
                                                         Slot<double>* slots)
 {
@@ -94,10 +94,10 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& progr
         write_down(*job.failure, outcome);
 }
 
-// The three functions below are not inlined: each holds kMaxThrustSlots slots, and Thrust's kernels lift and
-// combine in dozens of places.
+// The functions below are not inlined, because each holds kMaxThrustSlots slots, and Thrust's kernels lift
+// and combine in dozens of places.
 
-/// Lifts the element at `place`, counted over the elements of all runs.
+/// Lifts element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void lift_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, Slot<double>* state)
 {
@@ -145,7 +145,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std
         Machine<double>::store(slots[job.finish.outputs[r]], job.result_types[r], job.results[r], segment);
 }
 
-/// Writes the outputs of the element at `place`, counted over the elements of all runs.
+/// Writes the outputs of element number `place`, which counts the elements of all runs together.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, const Slot<double>* before,
                                                            const Slot<double>* through)
@@ -171,7 +171,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, s
 template <int num_fields>
 struct Lift {
     const JobView* job;
-    const std::int64_t* keys;  ///< the run of each element
+    const std::int64_t* keys;  ///< number of the run to which each element belongs
 
     SEGFOLD_EVERYWHERE FlatState<num_fields> operator()(std::int64_t place) const
     {
@@ -203,7 +203,7 @@ struct Finish {
     SEGFOLD_EVERYWHERE void operator()(std::int64_t run) const { finish_run(*job, run, states[run].fields); }
 };
 
-/// The run of the element that a scan visits as number `step`.
+/// Returns the run of the element that a scan visits at step `step`.
 struct VisitedRun {
     const JobView* job;
     const std::int64_t* keys;
@@ -211,7 +211,7 @@ struct VisitedRun {
     SEGFOLD_EVERYWHERE std::int64_t operator()(std::int64_t step) const { return keys[job->visited(step)]; }
 };
 
-/// A state, or none: the identity of Join. It is neutral whatever the operator's own identity is.
+/// A state, or no state. "No state" is the identity of Join, whatever the operator's own identity is.
 template <int num_fields>
 struct SomeState {
     FlatState<num_fields> state;
@@ -232,7 +232,8 @@ struct LiftVisited {
     }
 };
 
-/// Joins states in the order of a scan. In reverse the state that is visited later covers earlier elements.
+/// Combines states in the order of the elements. A reverse scan visits later elements first, so operands are
+/// swapped.
 template <int num_fields>
 struct Join {
     const JobView* job;
@@ -252,7 +253,8 @@ struct Join {
     }
 };
 
-/// Scans the element that is visited as number `step`. `before` may be null.
+/// Writes the outputs of the element that a scan visits at step `step`. `before` is null if the scan reads no
+/// state before an element.
 template <int num_fields>
 struct ScanVisited {
     const JobView* job;

@@ -1,5 +1,5 @@
 #pragma once
-// A task for a Thrust system, free of Thrust's own types. All its data lie in host memory.
+// A fold or scan for a Thrust system, described without Thrust's types. All its data lie in host memory.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace segfold {
 
-/// Returns the number of fields in a Thrust state that holds `num_fields` fields. There are only two sizes,
-/// since each costs nvcc another set of kernels.
+/// Returns the size, in fields, of the Thrust state for an operator with `num_fields` fields. There are only
+/// two sizes, because nvcc compiles a separate set of kernels for each size.
 constexpr int state_slots(int num_fields)
 {
     constexpr int kSmallState = 2;
@@ -28,10 +28,10 @@ struct HostBytes {
 /// A reduction or a scan by key. The keys number the runs, which are the non-empty segments in order.
 struct ThrustJob {
     FlatProgram lift, combine, finish;
-    FlatProgram scan;  ///< if `scans`; `finish` and `results` are then unused
+    FlatProgram scan;  ///< used if `scans`; `finish` and `results` are then unused
     bool scans = false;
     bool scans_reversely = false;
-    bool reads_before = false;                ///< the scan reads the state before an element
+    bool reads_before = false;                ///< true if the scan reads the state before an element
     std::vector<Slot<double>> identity = {};  ///< the state before the first element, if the scan reads it
     int state_fields = 0;
 
@@ -41,28 +41,28 @@ struct ThrustJob {
     std::vector<std::int64_t> table_lengths;
 
     std::int64_t num_runs = 0;
-    std::int64_t num_elements = 0;  ///< in all runs together
+    std::int64_t num_elements = 0;  ///< number of elements in all runs
     /// [num_runs + 1] index of each run's first element, counted over the elements of all runs
     std::vector<std::int64_t> starts;
     /// [num_runs] index of each run's first element in the columns; empty: the same as starts
     std::vector<std::int64_t> begins;
     std::vector<std::int64_t> segments;  ///< [num_runs] segment of each run; empty: 0, 1, 2, ...
 
-    /// [fields] arrays with a place per segment; only the places of runs are written
+    /// [fields] arrays with a value per segment; only nonempty segments are written
     std::vector<void*> results;
     std::vector<Type> result_types;
     std::int64_t num_segments = 0;
 
-    std::vector<void*> outputs;  ///< arrays with a place per element of the columns, which a scan sets
+    std::vector<void*> outputs;  ///< outputs of a scan: arrays with a value per element of the columns
     std::vector<Type> output_types;
     std::int64_t column_elements = 0;
 };
 
-/// Runs a job. The outcome tells whether a table was read outside of its length. Throws DeviceError.
+/// Runs a job. The outcome tells whether a table was read past its end. Throws DeviceError if Thrust fails.
 Outcome run_on_cuda(const ThrustJob& job, int device);
 Outcome run_on_cpu(const ThrustJob& job);
 
-/// Returns why the system cannot run; empty if it can.
+/// Returns the reason why Thrust's CUDA system cannot run; empty if it can.
 std::string cuda_objection();
 
 /// Returns text such as "Thrust 3.0.1, NVIDIA H200" or "Thrust 3.0.1, OpenMP with 16 threads".

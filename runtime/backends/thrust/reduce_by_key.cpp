@@ -52,7 +52,7 @@ std::string objection_of(const Bytecode& bytecode, const std::string& name)
     return {};
 }
 
-/// Adds the runs of a workload: the places of each non-empty segment's elements.
+/// Adds the runs of a workload to a job: for each non-empty segment the positions of its elements.
 void add_runs(const Segments& segments, ThrustJob& job)
 {
     bool scattered = false;
@@ -119,18 +119,18 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
-/// Runs a job unless it has no element. Throws InputError for a read outside of a table.
+/// Runs a job if it has elements. Throws InputError if an element reads past a table's end.
 void run(ThrustSystem system, const ThrustJob& job, int device, const Workload& workload,
          const Bytecode& bytecode)
 {
     if (job.num_runs == 0)
         return;
     const Outcome outcome = run_on(system, job, device);
-    if (outcome.failed)  // an element read outside; the host finds the first
+    if (outcome.failed)  // an element reads past a table's end; the host finds which
         refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
 }
 
-/// Sets the outputs of `scan` among `outputs`, by Thrust's scans by key.
+/// Computes the outputs of the operator's `scan` by Thrust's scans by key.
 void scan_by_key(const Workload& workload, ThrustSystem system, int device, std::span<NamedArray> outputs)
 {
     const Bytecode bytecode = compile_bytecode(workload.op);
@@ -149,7 +149,7 @@ void scan_by_key(const Workload& workload, ThrustSystem system, int device, std:
     run(system, job, device, workload, bytecode);
 }
 
-/// Results and outputs of an operator that has outputs: Thrust folds and scans, the evaluator maps.
+/// Returns results and outputs of an operator with outputs. Thrust folds and scans; the evaluator runs `map`.
 Results with_outputs(const Workload& workload, ThrustSystem system, int device)
 {
     const auto& op = workload.op;
@@ -222,7 +222,8 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
         static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) * sizeof(Slot<double>));
     if (system == ThrustSystem::cpu) {
         bytes_of_segment += sizeof(std::int64_t) + state_bytes;  // ends and states of runs
-        // The key, then Thrust's own memory in reduce_by_key: a state and three flags.
+        // An element takes its key, and the memory that Thrust allocates in reduce_by_key: a state and three
+        // flags.
         bytes_of_element = sizeof(std::int64_t) + state_bytes + 3 * sizeof(unsigned);
     }
     if (workload.op.scan && system == ThrustSystem::cpu)  // states before and through, and Thrust's own copy

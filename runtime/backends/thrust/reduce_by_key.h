@@ -1,5 +1,5 @@
 #pragma once
-// Judges other back ends by thrust::reduce_by_key: the same operator with another algorithm and other code.
+// Folds workloads by thrust::reduce_by_key, as an independent check of the other back ends.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,31 +20,31 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 /// True if `reduce_by_key` can run on the system now. The system must be built in; CUDA also needs a GPU.
 [[nodiscard]] bool thrust_available(ThrustSystem system);
 
-/// Returns why the system is not available, in one sentence; empty if it is.
+/// Returns the reason why the system is not available, as one sentence; empty if it is available.
 [[nodiscard]] std::string thrust_unavailable_reason(ThrustSystem system);
 
 /// Describes the system, as in "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
 [[nodiscard]] std::string thrust_description(ThrustSystem system);
 
-/// Most fields of a state, and most slots of one block of an operator, that the functors can hold.
+/// Limits of the functors: most fields of a state, and most slots of one block of an operator.
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
-/// Returns why Thrust cannot evaluate the operator; empty if it can.
+/// Returns the reason why Thrust cannot evaluate the operator; empty if it can.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
-/// Returns the bytes of host memory that reduce_by_key() needs beside the workload, including its results.
+/// Returns the bytes of host memory that reduce_by_key() needs besides the workload. Results are included.
 [[nodiscard]] double thrust_host_bytes(const Workload& workload, ThrustSystem system);
 
 /// Folds a workload by thrust::reduce_by_key, with the numbers of the non-empty segments as keys. Running
-/// results are those of thrust::inclusive_scan_by_key and thrust::exclusive_scan_by_key.
+/// results come from thrust::inclusive_scan_by_key and thrust::exclusive_scan_by_key.
 ///
 /// The operator runs as byte code in Thrust's functors. The evaluator fills in empty segments, which keys
 /// cannot express. `device` is the GPU's ordinal, used only by CUDA. On a GPU, floating-point results may
 /// differ from run to run: Thrust does not promise an association order.
 ///
-/// Throws InputError if the workload cannot be run or the operator has an objection; DeviceError if the
-/// system is not available or fails.
+/// Throws InputError if check_workload() refuses the workload or thrust_objection() the operator; DeviceError
+/// if the system is not available or fails.
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device = 0);
 
 }  // namespace segfold

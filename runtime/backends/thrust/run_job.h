@@ -1,5 +1,5 @@
 #pragma once
-// Runs a job by thrust::reduce_by_key, or by Thrust's scans by key. All Thrust systems use this text.
+// Runs a job by thrust::reduce_by_key, or by Thrust's scans by key. All Thrust systems share this code.
 //
 // `System` has `policy()`, `Vector<T>` in the system's memory, and `Bytes`: a view or copy of host memory
 // with `data()` and `copy_back()`.
@@ -103,7 +103,7 @@ private:
 
     std::vector<std::unique_ptr<typename System::Bytes>> inputs_, results_;
     std::unique_ptr<typename System::Bytes> failure_bytes_;
-    // These must live as long as the job: on the CPU the system reads the host's arrays directly.
+    // These host arrays must live as long as the job, because the CPU system reads them in place.
     std::vector<const void*> columns_;
     std::vector<TableView> tables_;
     std::vector<void*> result_data_, output_data_;
@@ -112,7 +112,7 @@ private:
     const JobView* view_ = nullptr;
 };
 
-/// Scans all runs. Steps count elements in the order in which the scan visits them.
+/// Scans all runs. Step k visits the k-th element in the order of the scan.
 template <class System, int num_fields>
 void scan_runs(const ThrustJob& job, const JobView* view, const std::int64_t* key)
 {
@@ -144,7 +144,7 @@ Outcome run_with_fields(const ThrustJob& job)
     using Index = library::counting_iterator<std::int64_t>;
     PlacedJob<System> placed(job);
 
-    // An element's key is the number of runs that begin at or before it, less one.
+    // An element's key is the number of runs that begin at or before the element, minus 1.
     typename System::template Vector<std::int64_t> starts(job.starts.begin() + 1, job.starts.end());
     typename System::template Vector<std::int64_t> keys(static_cast<std::size_t>(job.num_elements));
     library::upper_bound(System::policy(), starts.begin(), starts.end(), Index(0), Index(job.num_elements),

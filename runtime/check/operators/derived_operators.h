@@ -1,15 +1,16 @@
 #pragma once
-// Derives an operator with which relations between results of an operator can be stated.
+// Derives operators that join and scan the states of a given operator. Relations between results need them.
 #include "dsl/operator.h"
 #include "runtime/scale/slices/slice_operators.h"
 
 namespace segfold::regress {
 
-/// Returns an operator that folds states of state_operator(): one column per state field, the same combine.
+/// Returns an operator whose elements are states of `op`. It has one column for each field of the state, and
+/// the same combine.
 [[nodiscard]] Operator joining_operator(const Operator& op);
 
-/// Returns an operator that folds and scans states: its results are the state of each segment, its outputs
-/// the state with each element, field by field. It scans in the direction of `op`.
+/// Returns an operator with the states of `op` as results and outputs, field by field. The results are the
+/// state of each segment, the outputs its running states. It scans in the direction of `op`.
 [[nodiscard]] Operator scan_states_operator(const Operator& op);
 
 /// True if lift depends on an element's place in its segment or on the segment's number.

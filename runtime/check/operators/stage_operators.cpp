@@ -17,7 +17,8 @@ operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   finish { hash = hash + u64(segment); count = length }
 })";
 
-/// Looks into a table, and reads the length alone, which stages that find segments learn late.
+/// A hash of table entries that also reads the segment's length. A stage that finds segments learns the
+/// length late.
 constexpr std::string_view kCountedHash = R"(
 operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -26,7 +27,8 @@ operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   finish { hash = hash; count = length }
 })";
 
-/// The last element that is not 0. A lift that copies the element lets stages copy items past registers.
+/// The last element that is not 0. Its lift only copies the element, so a stage may copy elements to shared
+/// memory past the registers.
 constexpr std::string_view kCountedLast = R"(
 operator counted_last(x: i32) -> (last: i32, count: i64) {
   state last: i32 = 0
@@ -35,7 +37,7 @@ operator counted_last(x: i32) -> (last: i32, count: i64) {
   finish { last = last; count = length }
 })";
 
-/// A commutative sum that reads places; of its bf16 results many lie halfway between two values.
+/// A commutative sum that reads places. Many of its bf16 results lie halfway between two values.
 constexpr std::string_view kPlacedSum = R"(
 operator placed_sum(x: i32) -> (sum: i64, half: bf16) {
   state sum: i64 = 0
@@ -55,7 +57,7 @@ operator appended_sum(x: i32) -> i64 {
   laws commutative
 })";
 
-/// Each output tells its element, its index and the fold of its segment.
+/// A map: each output depends on its element, its index, and the fold and length of its segment.
 constexpr std::string_view kToldHash = R"(
 operator told_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   state { hash: u64 = 0; power: u64 = 1 }
@@ -114,7 +116,7 @@ operator told_row_sum(x: row i32) -> (sum: i32, each told: i64) {
   laws commutative
 })";
 
-/// Each output tells the states of its segment before the element and with it, and its places.
+/// A scan: each output depends on the states before and with its element, and on its places.
 constexpr std::string_view kRunningHash = R"(
 operator running_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   state { hash: u64 = 0; power: u64 = 1 }
@@ -123,7 +125,7 @@ operator running_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   scan(before, through) through.hash * 31 + before.hash * 7 + u64(x) + u64(index * 3 + position * 5 + segment)
 })";
 
-/// From the last element to the first, without identity, in several widths.
+/// A scan from the last element to the first, without identity, with outputs of several widths.
 constexpr std::string_view kRunningLast = R"(
 operator running_last(x: i32) -> (each last: i32, each count: i8) {
   state { last: i32; count: i32 }

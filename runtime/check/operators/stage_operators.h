@@ -1,12 +1,13 @@
 #pragma once
-// The operators that a stage is checked with by default.
+// The default operators for checking a stage.
 #include <vector>
 
 #include "codegen/catalogue.h"
 
 namespace segfold::regress {
 
-/// Returns exact operators that reveal typical mistakes, as far as the stage can serve them in some form.
+/// Returns operators that reveal typical mistakes of a stage. All are exact. Operators that the stage serves
+/// in no form are left out.
 ///
 /// They test the order of operands, states with several fields, places of elements, tables, a missing
 /// identity, a commutative combine, an append, rows, and outputs.

@@ -19,7 +19,7 @@ namespace options = boost::program_options;
 constexpr Flag kJson = {"json"};
 constexpr std::size_t kLongestShownWord = 60;
 
-/// Returns a word of the user, shortened if it is very long.
+/// Returns a word of the user for a message. Shortens a very long word.
 std::string shown(std::string_view word)
 {
     return word.size() <= kLongestShownWord ? std::string(word)
@@ -39,7 +39,7 @@ options::options_description describe(std::span<const Flag> flags)
     return description;
 }
 
-/// Returns "--elements N".
+/// Returns a flag with the name of its value, such as "--elements N".
 std::string usage(const Flag& flag)
 {
     return fmt::format("--{}{}{}", flag.name, flag.value.empty() ? "" : " ", flag.value);
@@ -102,7 +102,7 @@ void Arguments::read(const Words& words)
             throw InputError(fmt::format("--{} takes no value; leave out what follows '='", culprit.name));
         throw InputError(fmt::format("--{} has no value; write {}", culprit.name, usage(culprit)));
     }
-    // The parser accepts words with a single hyphen, which no flag has, so they are refused here.
+    // Refuses words with a single hyphen: no flag has one, but the parser accepts such words as operands.
     const auto end_of_flags = std::ranges::find(words, "--");
     for (auto word = words.begin(); word != end_of_flags; ++word)
         if (is_flag_like(*word) && std::ranges::find(operands_, *word) != operands_.end())
@@ -177,7 +177,7 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name, std::int64
     if (!text)
         return std::nullopt;
     const auto number = parse_integer(*text);
-    constexpr std::int64_t kLeastExample = 1 << 20;  // least value of an example in the message
+    constexpr std::int64_t kLeastExample = 1 << 20;  // least limit for which the message has an example
     if (!number && highest < kLeastExample)
         throw InputError(
             fmt::format("--{}: '{}' is no integer from {} to {}", name, shown(*text), lowest, highest));

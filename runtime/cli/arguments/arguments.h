@@ -12,26 +12,26 @@ namespace segfold::cli {
 
 using Words = std::vector<std::string>;
 
-/// Largest seed that a flag accepts: JSON readers represent it exactly.
+/// Largest seed that a flag accepts. JSON readers represent all integers up to this one exactly.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 /// Declaration of a flag of a verb.
 struct Flag {
     std::string_view name;        ///< without the two hyphens
-    std::string_view value = "";  ///< name of its value in the help; empty: it takes no value
+    std::string_view value = "";  ///< name of the flag's value in the help; empty if the flag takes no value
     bool repeats = false;
 };
 
 /// Joins the flags of several groups, in order.
 std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
 
-/// The flags and operands of one verb. Every error in them is an InputError that names the flag.
+/// The flags and operands of one verb. An error in a flag throws an InputError that names the flag.
 class Arguments {
 public:
     /// Parses `words`; every verb also takes --json.
     ///
     /// Refuses unknown and abbreviated flags, flags given twice, missing values, and more than
-    /// `most_operands` (0 or 1) operands. Messages call an operand `operand`.
+    /// `most_operands` (0 or 1) operands. `operand` is the word for an operand in messages.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
               std::string_view operand = "operator");
 
@@ -42,17 +42,17 @@ public:
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
 
-    /// Returns the value as an integer from `lowest` to `highest`. `parse_integer` reads it: 4096, 2^20, 1e6.
+    /// Returns the flag's value as an integer from `lowest` to `highest`, written as 4096, 2^20 or 1e6.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
                                                       std::int64_t highest) const;
-    /// Returns the index of the value in `known`.
+    /// Returns the index of the flag's value in `known`.
     [[nodiscard]] std::optional<std::size_t> choice(std::string_view flag,
                                                     std::span<const std::string_view> known) const;
 
     [[nodiscard]] const Words& operands() const { return operands_; }
     [[nodiscard]] bool json() const { return has("json"); }
 
-    /// Throws "--FLAG WHY" if `flag` is given.
+    /// If `flag` is given, throws an InputError with the message "--FLAG WHY".
     void refuse(std::string_view flag, const std::string& why) const;
 
 private:

@@ -10,8 +10,8 @@
 namespace segfold::cli {
 namespace {
 
-/// Whether flags request what only CUDA has: a stage, texts that get their numbers at launch, a kernels
-/// folder.
+/// True if flags request something that exists only for CUDA texts: a CUDA stage, numbers that are passed at
+/// launch, or a folder of kernels.
 bool asks_for_cuda(const Arguments& arguments)
 {
     const auto is_given = [&](std::string_view flag) {
@@ -79,7 +79,7 @@ std::string no_timed_device(bool runs_cuda_stage)
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
-    // leaves out the advice to use the back end cpu, which does not measure CUDA's stages
+    // Removes the advice to use the back end cpu, which cannot measure CUDA's stages.
     return reason.substr(0, reason.find("; use the back end"));
 }
 

@@ -17,7 +17,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Returns an operator with only the parts that --input needs.
+/// Returns an operator that has only a name and parameters. This is enough to read --input.
 Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
 {
     Operator op;
@@ -28,7 +28,8 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     return op;
 }
 
-/// Returns the types that a file's array may be read as: integers in a text may also be fractions.
+/// Returns the types as which an input file may be read. Numbers in a CSV file may be read as f64 even if all
+/// are integers.
 std::vector<Type> types_of_file(const std::string& place, Type type)
 {
     if (is_csv_file(archive_place(place).path) && is_integer(type))
@@ -36,12 +37,13 @@ std::vector<Type> types_of_file(const std::string& place, Type type)
     return {type};
 }
 
-/// Returns the types that a Matrix Market file's values may be read as, if they have type T.
+/// Returns the types as which the values in --layout's Matrix Market file may be read. Returns nothing if no
+/// parameter of type T gets these values.
 std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operator& op,
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
-    // Some verbs accept a mere form, such as `offsets`, in place of a layout.
+    // Some verbs accept a form without data, such as `offsets`, in place of a layout.
     if (!text || !text->starts_with("rows="))
         return std::nullopt;
     const auto layout = parse_layout(*text);
@@ -65,8 +67,8 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     const auto is_open = [](const auto& parameter) { return !parameter.type; };
     if (std::ranges::none_of(parameters, is_open))
         return std::nullopt;
-    // A verb without --input may still read a matrix's type: it checks or emits the plan of a run with that
-    // matrix.
+    // A verb without --input may still read the type of the matrix in --layout, to check or emit the plan of
+    // a run with this matrix.
     const auto op = outline(operator_name, parameters);
     const bool is_factor =
         !arguments.operands().empty() && arguments.operands()[0].find('&') != std::string::npos;

@@ -9,17 +9,17 @@
 
 namespace segfold::cli {
 
-/// The types that T may be.
+/// The possible types of T.
 struct InputType {
-    std::vector<Type> candidates;  ///< best first; only one if an array determines it
-    std::string file;              ///< the file that determines it
+    std::vector<Type> candidates;  ///< the best type first; only one type if an array determines T
+    std::string file;              ///< the file that determines T
 };
 
 /// Finds the type T of `parameters` from the files of --input, or else of --layout rows=FILE.
 ///
-/// Returns nothing if no parameter has type T or no file is given for one. Numbers in a Matrix Market file
-/// are text without a width: integers become i64 if the operator takes it, all others f32. Throws InputError
-/// if two files disagree.
+/// Returns nothing if no parameter has type T, or if there is no file for such a parameter. Numbers in a
+/// Matrix Market file have no width: integers become i64 if the operator takes it; all other numbers become
+/// f32. Throws InputError if two files disagree.
 std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
                                         const std::vector<DeclaredParameter>& parameters);
 

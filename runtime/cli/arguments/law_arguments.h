@@ -1,5 +1,5 @@
 #pragma once
-// The flag by which a user vouches for a law.
+// Reads the flag --assume, with which the user asks stages to rely on a law even if the law is refuted.
 #include <vector>
 
 #include "dsl/laws/laws.h"
@@ -9,8 +9,8 @@ namespace segfold::cli {
 
 inline constexpr Flag kLawFlags[] = {{"assume", "LAW", true}};
 
-/// Returns the laws of --assume. Throws InputError for an unknown law and for one that the operator does not
-/// claim.
+/// Returns the laws that --assume names. Throws InputError for an unknown law and for a law that the operator
+/// does not claim.
 std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op);
 
 }  // namespace segfold::cli

@@ -49,7 +49,7 @@ bool exists_as_file(const std::string& path)
     return std::filesystem::is_regular_file(path, ignored);
 }
 
-/// Splits the names at '&', without surrounding spaces. A file whose path contains '&' is one name.
+/// Splits an operand such as "sum & max" into the names of factors. The path of a file may contain '&'.
 std::vector<std::string> factor_names(const std::string& operand)
 {
     std::vector<std::string> names;
@@ -83,12 +83,12 @@ bool uses_generic_type(const std::string& path, const std::string& text)
         parse_operator(path, text);
         return false;
     } catch (const SpecError&) {
-        return true;  // if the text has another fault, parsing it with a type reports that
+        return true;  // any other fault of the text is reported when it is parsed again with a type
     }
 }
 
-/// True if the operator adds or multiplies numbers of `type`, and `type` has 8 or 16 bits. Such integers soon
-/// wrap, and sums of such floats soon stop growing.
+/// True if the expression adds, subtracts or multiplies numbers of `type`, and `type` has 8 or 16 bits.
+/// Integers of this size soon wrap, and sums of floats of this size soon stop growing.
 bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
@@ -99,7 +99,7 @@ bool computes_narrowly(const Expression& expression, Type type)
                                [type](const auto& argument) { return computes_narrowly(argument, type); });
 }
 
-/// Says what happens to sums and products in `type`, and which numpy type avoids it.
+/// Returns text that says how sums and products in `type` go wrong, and which NumPy type avoids the error.
 std::string_view advice_on(Type type)
 {
     return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
@@ -108,8 +108,8 @@ std::string_view advice_on(Type type)
                               "state is f32, with 'lift f32(x)'";
 }
 
-/// Returns the operator of `make(TYPE, FILE)`. TYPE is the type that an input FILE determines; there is no
-/// type if no input determines one.
+/// Returns the operator that `make(TYPE, FILE)` makes. TYPE is the type T that the input FILE determines; it
+/// is absent if no input determines T.
 template <class Make>
 Operator with_input_type(const Arguments& arguments, const std::string& name,
                          const std::vector<DeclaredParameter>& parameters, const Make& make)
@@ -132,7 +132,8 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
     return op;
 }
 
-/// Reads a file. In a product, --type is that of the other factors if the file names all its types.
+/// Reads an operator file. If a factor of a product names all its types, --type applies only to the other
+/// factors.
 Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type,
                        bool is_factor)
 {
@@ -151,14 +152,14 @@ Operator read_operator(const Arguments& arguments, const std::string& path, std:
     try {
         parameters = declared_parameters(path, text);
     } catch (const SpecError&) {
-        return parse_operator(path, text);  // throws and says what is wrong
+        return parse_operator(path, text);  // parses once more only to throw an error that names the fault
     }
     return with_input_type(
         arguments, std::filesystem::path(path).stem(), parameters,
         [&](std::optional<Type> found, const std::string&) { return parse_operator(path, text, found); });
 }
 
-/// Returns a standard operator, for its inputs' type if the user gives none.
+/// Returns a standard operator for `type`; without a type, for the type of its inputs.
 Operator find_standard_operator(const Arguments& arguments, const std::string& name, std::optional<Type> type)
 {
     if (type)
@@ -204,7 +205,8 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
                 : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
 }
 
-/// Returns the operator that one word of the operand, or --op, names; `is_factor`: it is one of a product.
+/// Returns the operator that --op or one word of the operand names. `is_factor` is true if it is a factor of
+/// a product.
 Operator single_operator(const Arguments& arguments, const std::string& operand, bool is_factor = false)
 {
     const auto type = type_argument(arguments);
@@ -252,11 +254,11 @@ Operator single_operator(const Arguments& arguments, const std::string& operand,
                             : find_standard_operator(arguments, operand, type);
 }
 
-/// Returns the operator that is folded or scanned, and writes the warnings about its text.
+/// Returns the operator that the verb folds or scans, and writes warnings about the operator's text.
 Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
-    for (const auto& warning : warnings(op))  // the first line says where and what
+    for (const auto& warning : warnings(op))  // the first line has the place and the fault
         write_error("warning: " + (arguments.declares("explain") && arguments.has("explain")
                                        ? warning
                                        : warning.substr(0, warning.find('\n'))));

@@ -13,34 +13,36 @@ inline constexpr Flag kOperatorFlags[] = {{"op", "EXPRESSION"},       {"type", "
                                           {"identity", "EXPRESSION"}, {"lift", "EXPRESSION"},
                                           {"finish", "EXPRESSION"},   {"commutative"}};
 
-/// How the verb scan scans.
+/// The flags of the verb scan.
 inline constexpr Flag kScanFlags[] = {{"exclusive"}, {"reverse"}};
-/// How a verb that judges, prints or times operators takes running results of one. Each of them asks for
-/// these.
+/// The flags with which verbs that judge, print or time operators use running results instead of a fold. Each
+/// of these flags alone requests running results.
 inline constexpr Flag kScannedFlags[] = {{"scan"}, {"exclusive"}, {"reverse"}};
 
 /// True if the command line names an operator in any way.
 bool names_operator(const Arguments& arguments);
 
-/// How the command line scans its operators: always for the verb scan, by kScannedFlags for others. Nothing
-/// if it folds them as they are.
+/// Returns the kind of scan that the command line requests; nothing if it requests a fold. The verb scan
+/// always requests a scan; for other verbs, kScannedFlags request it.
 std::optional<ScanForm> scan_argument(const Arguments& arguments);
 
-/// Returns the operator that the command line names: the operand, or --op and its companions. Where
-/// scan_argument() is set, it is the operator whose running results are those of the one named.
+/// Returns the operator that the command line names: the operand, or --op with --identity, --lift and
+/// --finish. If scan_argument() returns a kind of scan, returns the operator for its running results; see
+/// scanned().
 ///
-/// An operand with a slash or ending in ".seg" is a file. Others are first looked up as standard operators,
-/// then as files. `--type` sets T. Writes warnings() to standard error. Throws InputError, SpecError.
+/// An operand with a slash or ending in ".seg" is a file. Any other operand is a standard operator or else a
+/// file. `--type` sets T. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
 
-/// Returns several operators if the operand names several, separated by commas: "sum,argmax".
+/// Returns the operators that the operand names, separated by commas: "sum,argmax".
 std::vector<Operator> operator_arguments(const Arguments& arguments);
 
-/// Returns a word of the operand with each file replaced by the name of its operator, so it does not depend
-/// on where files are.
+/// Returns a word of the operand with each file's path replaced by the name of the file's operator. The
+/// result does not depend on the places of files.
 std::string own_name(const Operator& op, const std::string& word);
 
-/// Returns text such as "mean_variance(x: f32) -> (mean: f32, variance: f32)".
+/// Returns an operator's name, parameters and results, such as "mean_variance(x: f32) -> (mean: f32,
+/// variance: f32)".
 std::string signature(const Operator& op);
 
 }  // namespace segfold::cli

@@ -12,7 +12,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Adds the "NAME=VALUE" of a flag to `chosen`.
+/// Adds "NAME=VALUE", the value of a flag, to `chosen`.
 void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
 {
     const auto equals = text.find('=');

@@ -13,16 +13,16 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
-/// --backend of verbs that only show stages. Without it they show the stages of CUDA.
+/// The flag --backend of verbs that show stages but run none. Its default is cuda.
 inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
 
-/// Whether --backend requests the stages of the host's cores.
+/// True if --backend requests the stages for the host's cores.
 bool shows_native(const Arguments& arguments);
 
-/// Returns a back end that has the requested stages and needs no device.
+/// Returns the name of a back end that has the requested stages. The back end can be made without a device.
 std::string shown_backend(const Arguments& arguments);
 
-/// The program's stages. Those in the folder of --kernels are added or replace them.
+/// The program's stages, overlaid with the stages in the folder that --kernels names.
 class Kernels {
 public:
     explicit Kernels(const Arguments& arguments);
@@ -32,7 +32,7 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if they
+/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if flags
 /// exclude each other.
 PlanRequest plan_request(const Arguments& arguments);
 
@@ -40,8 +40,8 @@ PlanRequest plan_request(const Arguments& arguments);
 /// does not claim.
 SessionOptions session_options(const Arguments& arguments, const Operator& op);
 
-/// Returns the flag that leaves tuning records nothing to choose (--stage, --set or --reproducible); empty if
-/// none does.
+/// Returns the first given flag that chooses the plan in place of tuning records: --stage, --set or
+/// --reproducible. Returns empty text if no such flag is given.
 std::string chosen_by_flag(const Arguments& arguments);
 
 /// Returns the values of --set. Throws InputError.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 1023;
 
-/// Whether devices are GPUs. A back end without GPUs has one device, the host.
+/// True if the devices of the back end are GPUs. False for other back ends, whose only device is the host.
 bool takes_gpus(const Arguments& arguments)
 {
     const auto name = arguments.value("backend").value_or("auto");

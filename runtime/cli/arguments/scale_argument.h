@@ -1,5 +1,5 @@
 #pragma once
-// The flags that cut a run into slices, and deal them to several devices.
+// The flags that cut a run into slices and distribute the slices over devices.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,12 +13,12 @@ namespace segfold::cli {
 inline constexpr std::int64_t kMostSlices = std::int64_t{1} << 20;
 inline constexpr Flag kScaleFlags[] = {{"slices", "N"}, {"devices", "all|N,N"}};
 
-/// Whether the flags cut a run into slices.
+/// True if the flags cut a run into slices.
 [[nodiscard]] bool is_sliced(const Arguments& arguments);
 
-/// The sessions of --devices except the first, which its owner makes.
+/// The devices that --devices names. The caller owns the session of the first device.
 ///
-/// Each device of a back end without GPUs counts as a share of the host's cores.
+/// On a back end without GPUs, each device is a share of the host's cores.
 class Devices {
 public:
     /// Throws InputError if the list is malformed or names a device twice.
@@ -26,11 +26,12 @@ public:
 
     /// Returns the ordinal of the first device; nothing without --devices.
     [[nodiscard]] std::optional<int> first() const;
-    /// Makes back ends like `first` for the other devices.
+    /// Makes a back end of the same kind as `first` for each other device.
     [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
-    /// Returns the number of slices: --slices, else one per device.
+    /// Returns the number of slices: the value of --slices, or else one slice per device.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Folds in slices, on `session` and on further sessions of the same back end for the other devices.
+    /// Folds in slices, on `session` for the first device and on new sessions of the same back end for the
+    /// others.
     [[nodiscard]] FoldRun fold(Session& session, const Workload& workload, FoldWishes wishes,
                                const SessionOptions& session_options) const;
 
@@ -39,7 +40,7 @@ private:
     std::int64_t num_slices_ = 1;
 };
 
-/// Returns pointers to the back ends, for borrowers.
+/// Returns pointers to the back ends, which `backends` still owns.
 [[nodiscard]] std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends);
 
 }  // namespace segfold::cli

@@ -1,4 +1,4 @@
-// Which generated values keep an operator's totals in the normal range of its types.
+// Chooses a range of generated values that keeps an operator's totals in the normal range of its types.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Number of elements generated for a trial, and the segment lengths folded.
+/// Number of elements generated for a trial, and the lengths of segments that the trial folds.
 constexpr std::int64_t kElements = 4096;
 constexpr std::int64_t kLengths[] = {16, 256, kElements};
 constexpr std::uint64_t kSeed = 7;
@@ -48,7 +48,8 @@ void replace_zeros(Array& array)
     }
 }
 
-/// True if totals of values in `range` are 0 or normal numbers, in wide precision.
+/// True if all totals of generated values in `range` are 0 or normal numbers of their types. Totals are
+/// computed in wide precision.
 bool suits(const Operator& op, ValueRange range)
 {
     Workload workload{op, {}, whole_segments(kElements)};
@@ -88,7 +89,7 @@ ValueRange suiting_values(const Operator& op)
             if (suits(op, range))
                 return range;
     } catch (const InputError&) {
-        // A table cannot be generated or is read outside of its length. The run itself will report it.
+        // A table cannot be generated, or is read past its end. The run itself reports this error.
     }
     return ValueRange::small_integers;
 }

@@ -7,8 +7,8 @@
 
 namespace segfold::cli {
 
-/// Writes warnings to standard error. With --explain in full; otherwise the first line of each, with a hint
-/// at --explain if there is more.
+/// Writes warnings to standard error, in full with --explain. Otherwise writes the first line of each, and
+/// names the command that shows the other lines.
 void write_warnings(const Arguments& arguments, const std::vector<std::string>& warnings);
 
 }  // namespace segfold::cli

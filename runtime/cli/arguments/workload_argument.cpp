@@ -22,7 +22,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
-/// Returns the names of the scalars, or of all other parameters.
+/// Returns the names of the scalars if `scalars` is true; otherwise the names of all other parameters.
 std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
 {
     std::vector<std::string_view> names;
@@ -38,7 +38,8 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Removes blanks around a value: a script may leave some, and they must not change its meaning.
+/// Removes blanks around a value. A script may leave blanks there, and they must not change the value's
+/// meaning.
 std::string without_blanks(std::string_view text)
 {
     constexpr std::string_view kBlanks = " \t\r\n";
@@ -47,7 +48,8 @@ std::string without_blanks(std::string_view text)
                               : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
 }
 
-/// Throws for an unknown name in --input. The message lists the parameters and names the flag for scalars.
+/// Throws InputError for an unknown name in --input. The message lists the parameters and names the flag for
+/// scalars.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
     const auto inputs = parameter_names(op, false);
@@ -60,7 +62,8 @@ std::string without_blanks(std::string_view text)
                                  advice));
 }
 
-/// Splits "x=values.npy". The name may be missing if there is one parameter that is no scalar.
+/// Splits "x=values.npy" into name and file. The name may be missing if exactly one parameter is not a
+/// scalar.
 std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
 {
     const auto equals = text.find('=');
@@ -91,7 +94,7 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
                 ? fmt::format("--input '{0}': the value is missing; write --scalar {1}=VALUE", text, name)
                 : fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
     auto file = text.substr(equals + 1);
-    // A file may hold a single value, but a plain number in place of a file is a mistake.
+    // A scalar's file is allowed, but a plain number in place of the file is an error.
     if (double number = 0;
         parameter->scalar &&
         std::from_chars(file.data(), file.data() + file.size(), number).ptr == file.data() + file.size())
@@ -132,7 +135,7 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
     for (auto& [flag, file] : read) {
         file = archive_place(file).path;
         for (const auto& path : written) {
-            std::error_code none;  // for a file that does not exist
+            std::error_code none;  // set if a file does not exist
             if (std::filesystem::equivalent(path, file, none))
                 throw InputError(
                     fmt::format("--output would replace '{}', which --{} reads; write another name",
@@ -189,14 +192,14 @@ std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std
 
 namespace {
 
-/// True if the parameter has data: from a file, a text, or a matrix.
+/// True if --input, --scalar or the matrix of --layout gives the parameter's data.
 bool is_given(const Operator& op, const Parameter& parameter, const WorkloadRequest& request)
 {
     return request.inputs.contains(parameter.name) || request.scalars.contains(parameter.name) ||
            (request.layout.kind == LayoutKind::rows && comes_with_rows(op, parameter));
 }
 
-/// Throws if a scalar is given twice: it has one value.
+/// Throws InputError if --input and --scalar both give the same scalar.
 void refuse_scalars_given_twice(const WorkloadRequest& request)
 {
     for (const auto& [name, value] : request.scalars)
@@ -206,7 +209,7 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
                             name, input->second, value));
 }
 
-/// Throws if flags for generated data are given, but no data are generated.
+/// Throws InputError if flags for generated data are given but no data are generated.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     const bool generates = std::ranges::any_of(
@@ -249,11 +252,11 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
         refuse_scalars_given_twice(request);
         refuse_idle_flags(arguments, op, request);
     }
-    // --elements counts generated elements, unless a column determines their number.
+    // --elements requests generated elements, unless a column determines their number.
     const bool is_asked = arguments.has("values") || (arguments.has("elements") && !gives_columns(request));
     request.generates = is_asked || (!gives_columns(request) && request.layout.files.empty());
     request.takes_inputs = with_inputs;
-    // Errors that no file can mend are reported before files are read.
+    // Reports missing scalars before any file is read, because no file can supply them.
     if (std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
             return parameter.scalar && !is_given(op, parameter, request);
         }))

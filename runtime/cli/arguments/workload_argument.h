@@ -17,14 +17,17 @@ inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},  
 inline constexpr Flag kScalarFlag = {"scalar", "NAME=VALUE", true};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, kScalarFlag};
 
-/// Returns the files of --input by parameter. Uses only the names of `op` and of its parameters. Throws
-/// InputError, also for another name, unless `passes_others`: then `op` is a factor of a product.
+/// Returns the file that --input gives for each parameter, by the parameter's name. Uses only the names of
+/// `op` and its parameters. Throws InputError if --input is malformed or gives a parameter twice. Also throws
+/// for a parameter that `op` does not have, unless `passes_others`: `op` is then a factor of a product, and
+/// other factors may have the parameter.
 std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op,
                                                bool passes_others = false);
 
-/// Returns the texts that --scalar gives for the operator's scalars, by name. Throws InputError.
+/// Returns the text that --scalar gives for each scalar of the operator, by the scalar's name. Throws
+/// InputError if --scalar is malformed or names no scalar of the operator.
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, const Operator& op);
-/// Returns the texts of --scalar for several operators. Each operator may have some of the scalars or none.
+/// Returns the texts of --scalar for several operators. Not every operator must have every scalar.
 std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std::span<const Operator> ops);
 
 /// Throws InputError if a file in `written`, the files that --output writes, is also read by --input,
@@ -32,32 +35,34 @@ std::map<std::string, std::string> scalar_texts(const Arguments& arguments, std:
 void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
                                       const std::vector<std::string>& written);
 
-/// Reads kDataFlags, and kInputFlags if `with_inputs`. Throws InputError.
+/// Returns the data that kDataFlags request. Also reads kInputFlags if `with_inputs` is true. Throws
+/// InputError if flags are wrong or contradict each other.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
 
-/// Calls require_given() as make_workload() will, before long work begins.
+/// Throws InputError if the flags do not give a parameter that cannot be generated. Serves to report this
+/// before long work begins; make_workload() checks it again.
 void require_given_by_flags(const Operator& op, const WorkloadRequest& request);
 
-/// Returns a report's text for a scalar that --scalar gave: its value, since the user may have written an
-/// expression.
+/// Returns the text in a report for a scalar from --scalar. It is the scalar's value, since the user may have
+/// written an expression.
 std::string given_scalar_text(const Parameter& scalar, const Array& value);
 
-/// Returns a report's text for a scalar that was not given: the value made up, its origin, and how to give
-/// another.
+/// Returns the text in a report for a scalar that was not given: the generated value, its origin, and the
+/// flag that gives another value.
 std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std::string_view origin);
 
-/// Returns generated values with which plans of an operator can be compared.
+/// Returns the range of generated values with which an operator's plans should be compared.
 ///
-/// Products of integers up to 8 overflow in long segments, and infinities say nothing about a plan, so floats
-/// are uniform. Sums of 16-bit fractions depend on the order of addition, so those types get -1, 0 and 1:
-/// their sums are exact up to 2^11 in f16 and 2^8 in bf16. If the operator is idempotent, they get fractions,
-/// which reveal more.
+/// Floats are uniform fractions, because products of integers up to 8 overflow in long segments, and infinite
+/// results cannot distinguish plans. f16 and bf16 get -1, 0 and 1, because sums of 16-bit fractions depend on
+/// the order of addition; sums of these integers are exact up to 2^11 in f16 and 2^8 in bf16. If the operator
+/// is idempotent, f16 and bf16 get fractions, which reveal more errors.
 [[nodiscard]] ValueRange agreeing_values(const Operator& op);
 
-/// Returns the values that check and bench generate by default.
+/// Returns the range of values that check and bench generate by default.
 ///
-/// These are small_integers, unless their totals leave the normal range of a floating-point type, as products
-/// do; then near_one or uniform.
+/// The range is small_integers. If totals of these values leave the normal range of a floating-point type, as
+/// products do, it is near_one or uniform.
 [[nodiscard]] ValueRange suiting_values(const Operator& op);
 
 }  // namespace segfold::cli

@@ -24,7 +24,7 @@ constexpr std::int64_t kTimedElements = std::int64_t{1} << 26;
 constexpr std::int64_t kMostTimedElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSelves = 1000;
 
-/// The standard workloads without some lengths in between. `whole` is always added.
+/// The default layouts for times: the standard workloads, with fewer lengths. `whole` is always added.
 constexpr const char* kLayouts[] = {"uniform=1",
                                     "uniform=4",
                                     "uniform=8",
@@ -39,7 +39,7 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "half_empty:mean=32",
                                     "giant:half"};
 
-/// Returns the back end to time. The schedule seed, which concerns relations, does not matter.
+/// Returns the back end whose times are measured. Ignores --schedule-seed, which concerns relations only.
 std::unique_ptr<Backend> timed_backend(const Arguments& arguments)
 {
     BackendOptions options;
@@ -71,12 +71,12 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
     request.num_elements = arguments.integer("elements", 1, kMostTimedElements).value_or(kTimedElements);
     const auto& first = request.layouts.front();
     if (arguments.has("layout") && arguments.has("elements") && first.kind == LayoutKind::uniform)
-        (void)resolve(first, request.num_elements);  // refuses the same layouts as run
+        (void)resolve(first, request.num_elements);  // throws for layouts that the verb run refuses
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     return request;
 }
 
-/// Remarks on the number of elements if equal segments leave some over.
+/// Adds a remark for each uniform layout that cannot use all elements.
 void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
 {
     for (const auto& layout : request.layouts)
@@ -86,8 +86,9 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// Returns the baseline's ratios for this device, and adds remarks on differing circumstances. If the
-/// baseline has no ratios for this device and nothing else is compared, throws.
+/// Returns the baseline's times of this device, and adds remarks on circumstances that differ. If the
+/// baseline has no such times, returns null with a remark if static costs are compared as well, and otherwise
+/// throws InputError. Also throws if the numbers of elements differ.
 const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {
@@ -142,7 +143,8 @@ std::string why_no_times(const Arguments& arguments)
             return fmt::format("the back end is {}, and times are those of a GPU", backend);
         return "";
     }
-    // The advice for runs without a GPU does not fit here: without --backend, CUDA's stages are timed.
+    // Removes the advice for runs without a GPU: regress measures CUDA's stages unless --backend names
+    // another back end.
     const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
     return reason.empty() ? ""
                           : "times are those of a GPU, or of the host with --backend cpu: " +
@@ -182,7 +184,7 @@ StaticReport hold_static_costs(const Arguments& arguments, std::span<const Named
     }
     if (!then)
         return report;
-    // Cases that were not requested do not count as missing.
+    // Removes cases that were not requested, so that none counts as missing.
     std::erase_if(then->costs, [&](const regress::StaticCost& cost) {
         return std::ranges::find(ops, cost.op, &NamedOperator::name) == ops.end() ||
                (arguments.value("stage").value_or("all") != "all" && cost.stage != *arguments.value("stage"));

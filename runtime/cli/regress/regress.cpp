@@ -27,24 +27,24 @@ constexpr Flag kRegressFlags[] = {
     {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"},
     kScalarFlag};
 
-/// Number of devices to imitate if none are named and there is at most one GPU.
+/// Number of back ends that stand in for devices if --devices is absent and there is at most one GPU.
 constexpr std::size_t kStandIns = 3;
 
-/// Operators that are exact and not commutative, with and without an identity; one that is commutative, one
-/// that rounds, and one with a finish.
+/// Default operators for relations: exact and non-commutative operators with and without an identity, a
+/// commutative operator, an operator that rounds, and an operator with a finish.
 constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "keep_first_i32",
                                                    "sum_i32",   "sum_f32",    "mean_variance_f32"};
-/// The smallest operator, one that is not commutative, and one with a large state.
+/// Default operators for costs: the smallest, a non-commutative one, and one with a large state.
 constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
-/// Operators limited by memory: one that is commutative, and one that is not.
+/// Default operators for times. Both are limited by memory; the second one is not commutative.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
-/// Which parts run.
+/// Tells which parts of the verb run.
 struct Parts {
     bool relations, static_costs, times;
 };
 
-/// Whether --backend requests the stages of the host's cores.
+/// True if --backend requests the stages for the host's cores.
 bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
 
 Parts parts(const Arguments& arguments)
@@ -56,7 +56,8 @@ Parts parts(const Arguments& arguments)
     return asked;
 }
 
-/// Throws for flags that would change nothing, or that mean different things to two parts.
+/// Throws InputError for a flag that has no effect on the requested parts, or that means different things for
+/// two of them.
 void refuse_idle_flags(const Arguments& arguments, Parts asked)
 {
     if (asked.relations && asked.times)
@@ -80,7 +81,7 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
             arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
 }
 
-/// Throws if a stage requested by name can serve no operator.
+/// Throws InputError if --stage names a stage that can serve none of the operators.
 void require_asked_stage(const Arguments& arguments, const RelationsReport& report)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -95,7 +96,7 @@ void require_asked_stage(const Arguments& arguments, const RelationsReport& repo
     throw InputError(reason);
 }
 
-/// Returns the previous contents of the file of --save.
+/// Returns the baseline in the file of --save, or an empty baseline if the file does not exist.
 regress::Baseline saved_before(const std::string& path)
 {
     std::error_code ignored;
@@ -104,14 +105,14 @@ regress::Baseline saved_before(const std::string& path)
                : regress::Baseline();
 }
 
-/// Writes the measurements to the file of --save. Its other devices, operators, stages and layouts stay. If
-/// nothing would change, the file is not written.
+/// Writes the measurements to the file of --save. Keeps the file's entries for other devices, operators,
+/// stages and layouts. Writes nothing if there are no measurements.
 void save(const Arguments& arguments, const std::string& path, std::span<const NamedOperator> static_ops,
           std::span<const NamedOperator> time_ops, RegressReport& report)
 {
     const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
     const bool is_timed = report.times && report.times->left_out.empty();
-    // A case over the cut-off may have a time relative to a baseline, but none to save.
+    // A case without rounds, because its time exceeds the cut-off, has no time to save.
     const bool has_times = is_timed && std::ranges::any_of(report.times->times.cases, [](const auto& one) {
                                return !one.rounds.empty();
                            });
@@ -162,8 +163,9 @@ std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optio
     return backend;
 }
 
-/// Makes the back ends for relations. If no relation needs several, only the first. Without --devices: every
-/// GPU, if there are several and none was chosen; else several of one kind.
+/// Makes the back ends on which relations are tried; only one if no relation needs several devices. With
+/// --devices, these are the devices that it names. Without --devices and --device, these are all GPUs if
+/// there are several. Otherwise several back ends of the same kind stand in for devices.
 std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
 {
     const Devices asked(arguments);
@@ -187,7 +189,7 @@ std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& argument
     return all;
 }
 
-/// Tries the relation of ranks in several processes started by MPI.
+/// Tries the relation with the name "ranks" in several processes that MPI started together.
 int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
 {
     for (const auto flag : {"static", "time", "self", "baseline", "save"})
@@ -203,8 +205,8 @@ int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
     const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
     auto ops = by_words(asked_operators(arguments, kRelationOperators));
     for (auto& op : ops) {
-        // The short search and remembered proofs may differ between hosts, so all ranks use the laws of rank
-        // 0.
+        // All ranks use rank 0's verdicts on the laws, because the search for counter-examples and the stored
+        // proofs may differ between hosts.
         const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
         std::memcpy(&op.laws, first.data(), sizeof op.laws);
     }
@@ -245,7 +247,7 @@ int verb_regress(const Words& words)
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
         baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
-    if (const auto path = arguments.value("save")) {  // throws before anything is measured
+    if (const auto path = arguments.value("save")) {  // refuses a bad file before any measurement
         require_writable(*path);
         (void)saved_before(*path);
     }

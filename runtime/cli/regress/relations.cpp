@@ -1,4 +1,4 @@
-// segfold regress: relations between runs.
+// segfold regress: tries relations between the results of runs.
 #include <fmt/format.h>
 
 #include "runtime/cli/arguments/workload_argument.h"
@@ -31,7 +31,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
         for (const auto& relation : regress::relations())
             request.relations.push_back(&relation);
     request.stages = regress_stages(arguments, catalogue);
-    // simt folds few elements in a short time. Small tiles give them many borders.
+    // simt is slow and folds few elements. Small tiles give these elements many borders between tiles.
     request.tiles = {regress::Tiles::smallest};
     if (on_gpu)
         request.tiles.push_back(regress::Tiles::chosen);
@@ -40,7 +40,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     return request;
 }
 
-/// Shows the number of the current attempt, and of all attempts.
+/// Shows progress: the number of the current attempt, and the number of all attempts.
 class Attempts {
 public:
     Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}

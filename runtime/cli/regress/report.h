@@ -1,5 +1,5 @@
 #pragma once
-// Findings of segfold regress by part, and the exit code that follows.
+// The findings of segfold regress, part by part, and the exit code that follows from them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,35 +10,36 @@
 
 namespace segfold::cli {
 
-/// The relations of one operator.
+/// The relations tried with one operator.
 struct OperatorRelations {
     std::string op;          ///< the words that select it on a command line
     std::string tried_part;  ///< see regress::tried_part()
     std::vector<regress::RelationOutcome> outcomes;
 };
 
-/// Outcomes of all operators.
+/// Outcomes of the relations that were tried with all operators.
 struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
-    std::string replay_words;  ///< flags that every command needs that repeats a case
-    int num_ranks = 0;         ///< number of ranks that tried the relations together; 0: one process
-    /// Number of devices for relations between devices. In one process, so many threads stand in for ranks.
+    std::string replay_words;  ///< flags that a command needs to repeat a case
+    int num_ranks = 0;         ///< number of ranks that tried the relations together; 0 for a single process
+    /// Number of devices for relations between devices. In a single process, the same number of threads
+    /// stands in for ranks.
     int num_devices = 1;
     std::vector<OperatorRelations> operators;
 
     [[nodiscard]] bool any_broken() const;
 };
 
-/// Returns the command that tries one relation with one stage again.
+/// Returns the command that repeats the attempt of one relation with one stage.
 [[nodiscard]] std::string replay_command(const RelationsReport& report, const OperatorRelations& relations,
                                          const regress::RelationOutcome& outcome);
 
 /// Static costs compared with a baseline.
 struct StaticReport {
-    std::string left_out;  ///< why nothing was compiled; empty if something was
+    std::string left_out;  ///< reason why nothing was compiled; empty if at least one plan was compiled
     regress::StaticCosts costs;
-    std::string baseline;           ///< a file, or the program's own; empty if there is none
+    std::string baseline;           ///< a file, or "the program's own"; empty without a baseline
     std::string baseline_compiler;  ///< "NVRTC 13.0"
     regress::StaticVerdict verdict;
 };
@@ -46,21 +47,21 @@ struct StaticReport {
 /// Outcome of comparing a build with itself.
 struct SelfComparison {
     std::int64_t num_cases = 0;
-    std::int64_t num_alarms = 0;     ///< cases reported better or worse although nothing changed
+    std::int64_t num_alarms = 0;     ///< cases reported as better or worse although nothing changed
     std::int64_t num_ambiguous = 0;  ///< cases too noisy to decide
 };
 
 /// Ratios of times compared with a baseline.
 struct TimeReport {
-    std::string left_out;  ///< why nothing was measured; empty if something was
+    std::string left_out;  ///< reason why nothing was measured; empty if at least one case was measured
     regress::DeviceTimes times;
-    std::string baseline;              ///< a file; empty if there is none
+    std::string baseline;              ///< baseline's file; empty if there is none
     std::vector<std::string> remarks;  ///< differences from the baseline's circumstances
     std::vector<regress::TimeOutcome> outcomes;
-    std::vector<SelfComparison> selves;  ///< results of --self
+    std::vector<SelfComparison> selves;  ///< comparisons of this build with itself, for --self
 
     [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
-    /// True if some case has a time.
+    /// True if at least one case has a time.
     [[nodiscard]] bool any_measured() const;
 };
 
@@ -70,15 +71,15 @@ struct RegressReport {
     std::optional<StaticReport> static_costs;
     std::optional<TimeReport> times;
     std::string saved;    ///< file of --save; empty if nothing was written
-    std::string dropped;  ///< what was removed from the file of --save, and why; mostly empty
-    std::string unsaved;  ///< what --save did not write, and why; empty if nothing
+    std::string dropped;  ///< the entries removed from the file of --save, and why; empty if there are none
+    std::string unsaved;  ///< measurements that --save did not write, and why; empty if none
 
     /// Returns 0 if all is well, 1 if something is broken or worse. Returns 5 if noise alone prevents a
     /// verdict, or if times were requested and none was measured.
     [[nodiscard]] int exit_code() const;
 };
 
-/// Returns what was not tried although a user might think so, in a few words each.
+/// Returns short descriptions of tests that this run did not make, although a user might expect them.
 [[nodiscard]] std::vector<std::string> untried(const RegressReport& report);
 
 }  // namespace segfold::cli

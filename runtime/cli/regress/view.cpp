@@ -16,7 +16,7 @@ constexpr std::size_t kShownReasons = 12;  // reasons shown per operator for cas
 
 using regress::RelationOutcome;
 
-/// Returns "ok", "broken", "fault" or "-" for an operator and a relation, over all stages.
+/// Returns "9 ok", "2 of 9 broken", "2 of 9 broken, faults" or "-" for a relation, over all stages.
 std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view relation)
 {
     std::size_t held = 0, tried = 0, faults = 0;
@@ -71,7 +71,7 @@ std::string listed(const std::vector<std::string_view>& names)
     return text;
 }
 
-/// Lists the relations that were tried with no stage, grouped by reason.
+/// Lists the relations that no stage could try, grouped by reason.
 std::string print_untried(const OperatorRelations& relations)
 {
     std::vector<std::pair<std::string, std::vector<std::string_view>>> by_reason;
@@ -98,7 +98,8 @@ std::string print_untried(const OperatorRelations& relations)
     return text;
 }
 
-/// Returns "with the smallest tiles alone"; empty if both kinds were tried.
+/// Returns text on the sizes of tiles that were tried, such as " with the smallest tiles alone"; empty if
+/// both sizes were tried.
 std::string tiles_text(const RelationsReport& report)
 {
     std::set<regress::Tiles> tiles;
@@ -112,8 +113,8 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
-/// Returns the number of relations with results that cannot be judged, and the first of them; "" if there are
-/// none.
+/// Returns the number of outcomes whose results cannot be judged, and a description of the first one; "" if
+/// there are none.
 std::string print_unjudged(const RelationsReport& report)
 {
     std::size_t count = 0;
@@ -209,7 +210,7 @@ std::string print_static(const StaticReport& report)
     return text + fmt::format("{} compared, {}\n", count_text(verdict.num_compared, "text"), what);
 }
 
-/// Returns the medians of one operator: a row per stage, a column per layout.
+/// Returns a table of one operator's median ratios: a row for each stage, a column for each layout.
 std::string ratio_table(const TimeReport& report, const std::string& op)
 {
     std::vector<std::string> layouts, stages;
@@ -239,8 +240,8 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
     return table.print();
 }
 
-/// Lists cases of an operator without a time, as in "lane_scan over whole, zipf: REASON". Reasons that no
-/// other case shares come first: those cases are left out for their time, not their kind.
+/// Lists the cases of an operator that have no time, as in "lane_scan over whole, zipf: REASON". Reasons of a
+/// single case come first, because such a case is left out for its time, not for its kind.
 std::string print_unmeasured(const TimeReport& report, const std::string& op)
 {
     struct Group {
@@ -274,13 +275,13 @@ std::string print_unmeasured(const TimeReport& report, const std::string& op)
     return text;
 }
 
-/// Returns "+5.0 %" or "112-fold".
+/// Returns a relative change of time as text, such as "+5.0 %" or "112-fold".
 std::string change_text(double effect)
 {
     return effect < 9 ? fmt::format("{:+.1f} %", 100 * effect) : fmt::format("{:.0f}-fold", 1 + effect);
 }
 
-/// Returns a row of the table of outcomes. A case not measured now has no current numbers.
+/// Returns a row of the table of outcomes. Without a measurement, current numbers are "-".
 std::vector<std::string> outcome_row(const regress::TimeOutcome& outcome)
 {
     std::vector<std::string> row = {outcome.now.op, outcome.now.stage, outcome.now.layout,
@@ -360,7 +361,7 @@ std::string print_times(const TimeReport& report)
     if (report.baseline.empty())
         return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
-    // A stage that cannot serve has no rounds in the baseline either.
+    // Does not count cases whose stages cannot serve, because these have no times in any baseline.
     const auto unknown = std::ranges::count_if(report.outcomes, [](const regress::TimeOutcome& outcome) {
         return outcome.verdict == no_baseline && !outcome.now.rounds.empty();
     });

@@ -8,7 +8,8 @@
 
 namespace segfold::cli {
 
-/// Returns tables of what was tried, then everything broken or worse with commands that show it again.
+/// Returns tables of all outcomes, then each broken relation and each worse cost or time with the command
+/// that repeats it.
 [[nodiscard]] std::string print(const RegressReport& report);
 
 /// Returns the findings as one JSON document.

@@ -55,21 +55,22 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
-/// The peers that --peers requests.
+/// The peers (algorithms of CUB and Thrust) that --peers names.
 struct AskedPeers {
-    std::vector<const Peer*> chosen;  ///< each once, in table order
-    bool is_by_name = false;          ///< some peers are named, not only libraries
-    std::filesystem::path cccl;       ///< headers for all; empty: found automatically
+    std::vector<const Peer*> chosen;  ///< each once, in the table's order
+    bool is_by_name = false;          ///< true if --peers names at least one peer, not only libraries
+    /// Folder of CCCL headers; empty if found automatically.
+    std::filesystem::path cccl;
 };
 
-/// The requests of the command line, read before a device is looked for.
+/// The requests of the command line. They are read before a device is opened.
 struct BenchRequest {
     std::vector<Operator> operators;
     bench::SweepRequest sweep;
     std::filesystem::path cccl;
 };
 
-/// Reads "none", or peers and libraries separated by commas, with cccl=DIR among them.
+/// Reads --peers: "none", or a list of peers, libraries and cccl=DIR, separated by commas.
 AskedPeers peers_argument(const Arguments& arguments)
 {
     constexpr std::string_view kHeaders = "cccl=";
@@ -143,7 +144,7 @@ BenchRequest bench_request(const Arguments& arguments)
     if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
         request.sweep = bench::Sweep::lot;
         request.lot = *lot;
-    } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // the third sweep is a lot
+    } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // "lot:N" has been read above
         request.sweep = *sweep == 0 ? bench::Sweep::sizes : bench::Sweep::layouts;
     if (request.sweep != bench::Sweep::sizes && request.sweep != bench::Sweep::lot)
         for (const auto flag : {"from", "to"})
@@ -205,11 +206,11 @@ int emit_peer_text(const Arguments& arguments)
     return 0;
 }
 
-/// Warns of libraries in --peers that fold elsewhere than the back end.
+/// Warns of libraries in --peers that fold on a GPU while the back end is a host, or the reverse.
 void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& request,
                          const bench::PeerLibraries& libraries, const Backend& backend)
 {
-    if (!arguments.has("peers") || !request.only_fitting_peers)  // a named peer has a line of its own
+    if (!arguments.has("peers") || !request.only_fitting_peers)  // a named peer has a row that says the same
         return;
     std::map<std::string_view, bool> has_some;
     for (const auto* peer : request.peers)
@@ -222,7 +223,7 @@ void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& 
                             library, libraries.is_of_host() ? "on a GPU" : "on the host", backend.name()));
 }
 
-/// The output while a bench runs and after it.
+/// Writes the progress, log and results of a bench.
 class BenchReport {
 public:
     BenchReport(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
@@ -288,7 +289,8 @@ private:
             refuse_to_write(path + ": ", errno);
     }
 
-    /// Adds one measurement. The log gets it at once, so a stopped run loses only what is still to come.
+    /// Writes one measurement to the log, if there is a log. The measurement is then not lost if the run is
+    /// stopped later.
     void add(const WorkloadRecord& so_far, const Entry& entry)
     {
         if (!log_.is_open())
@@ -317,7 +319,7 @@ private:
         records_.push_back(std::move(record));
     }
 
-    /// Reports a workload of a sweep that cannot be made.
+    /// Reports a workload of a sweep that cannot be generated.
     void skip(const std::string& workload, const std::string& why)
     {
         progress_.clear();
@@ -376,7 +378,7 @@ int verb_bench(const Words& words)
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto [operators, asked, cccl] = bench_request(arguments);
-    for (const auto* flag : {"log", "rates"})  // checked before anything is measured
+    for (const auto* flag : {"log", "rates"})  // throws for a bad file before anything is measured
         if (const auto path = arguments.value(flag))
             require_appendable(*path);
     const Kernels kernels(arguments);

@@ -34,9 +34,9 @@ struct Stored {
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
-    std::string compiler;            ///< the compiler, for a record of a compiler
-    prove::StoredVerdicts verdicts;  ///< the verdicts, for a file of laws
-    std::string damage;              ///< what is wrong with the file; empty if it is intact
+    std::string compiler;            ///< description of the compiler, if the file is a record of a compiler
+    prove::StoredVerdicts verdicts;  ///< the verdicts, if the file holds verdicts on laws
+    std::string damage;              ///< description of the file's damage; empty if the file is intact
 
     [[nodiscard]] std::string_view kind() const
     {
@@ -74,7 +74,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     return stored;
 }
 
-/// The folder and its files; no folder if none was made yet.
+/// The cache's folder and its files. The folder is null if it does not exist.
 struct Contents {
     cache::Settings settings;
     std::unique_ptr<cache::Folder> folder;
@@ -114,7 +114,7 @@ Contents open_contents()
 {
     Contents contents{.settings = settings_with_folder(), .folder = nullptr, .files = {}};
     std::error_code ignored;
-    // A dangling link also exists, and is refused.
+    // Counts a dangling link as existing, because Folder must refuse it.
     if (!std::filesystem::exists(symlink_status(contents.settings.folder, ignored)))
         return contents;
     contents.folder = std::make_unique<cache::Folder>(contents.settings.folder, contents.settings.most_bytes);
@@ -224,8 +224,8 @@ int list(bool json)
     return 0;
 }
 
-/// Prints "on", "off", or why the folder cannot be used. Does not fail if it cannot be used, as other verbs
-/// do.
+/// Implements `cache stat`: prints "on", "off", or why the folder cannot be used. Unlike other actions,
+/// `cache stat` does not fail if the folder cannot be used.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

@@ -47,7 +47,7 @@ constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
-/// Returns how long proofs may take; 0 seconds for --prove off.
+/// Returns the options of proofs. With --prove off, proofs have a time limit of 0 seconds.
 prove::ProofOptions proof_options(const Arguments& arguments)
 {
     prove::ProofOptions options;
@@ -63,7 +63,8 @@ prove::ProofOptions proof_options(const Arguments& arguments)
     return options;
 }
 
-/// Notes laws that only NaN refutes, or elements that are not finite.
+/// Returns a note on laws that hold only without NaN, and on an identity that is valid only for finite
+/// elements.
 std::string nan_note(const OperatorLaws& laws)
 {
     std::string names;
@@ -75,7 +76,7 @@ std::string nan_note(const OperatorLaws& laws)
     return note;
 }
 
-/// Notes which prover was used, or why none was.
+/// Returns a note on the prover that was used, or on the reason why there was none.
 std::string prover_note(const LawReport& report)
 {
     double seconds = 0;
@@ -87,7 +88,7 @@ std::string prover_note(const LawReport& report)
                                                 : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
 }
 
-/// Says how to ask about single values of the scalars for which a law is refuted.
+/// If a law is refuted for some values of a scalar, returns a note that --scalar checks a single value.
 std::string scalar_note(const LawReport& report, const CheckRequest& request)
 {
     const auto& given = request.workload.scalars;
@@ -105,7 +106,7 @@ std::string scalar_note(const LawReport& report, const CheckRequest& request)
     return {};
 }
 
-/// Says which refuted laws stages rely on, and which they do not use.
+/// Returns a note on refuted laws on which stages still rely, and on refuted laws that stages do not use.
 std::string law_notes(const OperatorLaws& laws)
 {
     std::string text;
@@ -118,7 +119,7 @@ std::string law_notes(const OperatorLaws& laws)
     return text;
 }
 
-/// Returns the stages of --stage; without it all, except those that exist only for the ladder.
+/// Returns the stage that --stage names, or else all stages, except those that are only for measurements.
 std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalogue& catalogue)
 {
     const auto stage = arguments.value("stage").value_or("all");
@@ -164,7 +165,7 @@ void require_stages(const Backend& backend)
                         backend.name()));
 }
 
-/// Throws if a stage requested by name can serve no layout.
+/// Throws InputError if --stage names a stage that can serve none of the layouts.
 void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -211,7 +212,7 @@ Json tree_json(const regress::TreeRow& row)
     return json;
 }
 
-/// Implements check --tree.
+/// Implements `check --tree`.
 int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
 {
     for (const auto flag : {"layout", "set", "elements", "features", "values", "index-bits", "sort-keys",
@@ -237,15 +238,15 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-/// The outcome for an operator.
+/// The outcome of the check of one operator.
 struct Checked {
-    std::string text;  ///< only rank 0 fills in the text and all members but is_well
+    std::string text;  ///< set only on rank 0, as are `json` and `untried`
     Json json;
     std::vector<std::string> untried;
     bool is_well = true;
 };
 
-/// Checks one operator. `is_of_set`: it comes from the standard set, so its laws are not reported.
+/// Checks one operator. `is_of_set` is true for an operator of the standard set, whose laws are not reported.
 Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks, bool is_of_set)
 {
     const Devices devices(arguments);
@@ -313,7 +314,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     return checked;
 }
 
-/// Returns the operators with which a stage is checked by default.
+/// Returns the standard set of operators for `check --stage` without an operator.
 std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks* ranks)
 {
     for (const auto& flag : kOperatorFlags)
@@ -334,7 +335,7 @@ std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks
     return ops;
 }
 
-/// Runs everything except --tree. `ranks` is null in a single process.
+/// Implements check without --tree. `ranks` is null in a single process.
 int check(const Arguments& arguments, AgreedRanks* ranks)
 {
     if (ranks != nullptr)
@@ -359,7 +360,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     const bool is_well = std::ranges::all_of(all, &Checked::is_well);
     if (!prints(ranks))
         return is_well ? 0 : 1;
-    auto left = all.front().untried;  // checks that no operator tried
+    auto left = all.front().untried;  // tests that were made for no operator
     Json documents = Json::array();
     std::string text;
     for (auto& checked : all) {

@@ -1,4 +1,4 @@
-// segfold devices: lists what this machine can run on.
+// segfold devices: lists this machine's GPUs, compilers and libraries.
 #include "runtime/backends/cuda/driver/device.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-/// Something that exists, or the reason why it does not.
+/// A description of something found, or the reason why it is missing.
 struct Presence {
     std::string found;  ///< a description; empty if it is missing
     std::string reason;
@@ -60,8 +60,8 @@ Presence find_thrust(ThrustSystem system)
     return {"", thrust_unavailable_reason(system)};
 }
 
-/// Returns the bytes per second at which a kernel that only reads reads this GPU's memory; 0 if it cannot
-/// run.
+/// Returns the read ceiling of a GPU: the bytes per second of a kernel that does nothing but read memory; 0
+/// if the kernel cannot run.
 double measured_rate(const cuda::DeviceInfo& gpu)
 {
     try {
@@ -105,7 +105,7 @@ std::string device_table(const std::vector<cuda::DeviceInfo>& gpus)
 /// The tuning records of a GPU.
 struct OwnRecords {
     std::size_t rows = 0;
-    std::set<std::string> shapes;  ///< classes of problems with shapes that have a winner
+    std::set<std::string> shapes;  ///< problems and shapes for which the records name a fastest plan
 };
 
 OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
@@ -123,7 +123,7 @@ OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
     return own;
 }
 
-/// Returns ", FOLDER", and whether it holds anything.
+/// Returns text on the folder of tuning records: its path, or a note that it does not exist.
 std::string folder_text(const std::string& folder)
 {
     std::error_code ignored;
@@ -147,7 +147,8 @@ std::string records_text(const RecordStore& store, const std::vector<cuda::Devic
     return text;
 }
 
-/// "5902 measured rows: 3524 of NVIDIA H100, 2378 of NVIDIA H200"
+/// Returns text on the measured rows from which the order of stages was grown, such as "5902 measured rows:
+/// 3524 of NVIDIA H100, 2378 of NVIDIA H200".
 std::string order_text()
 {
     std::int64_t all = 0;

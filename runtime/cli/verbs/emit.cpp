@@ -70,7 +70,8 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
-/// Returns the tables whose reads --check-tables checks: all tables that are read.
+/// Returns the names of the tables whose reads the text must check: with --check-tables all tables that the
+/// operator reads, otherwise none.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
     const auto is_scalar = [&](const std::string& name) {
@@ -102,7 +103,7 @@ int key_bytes_argument(const Arguments& arguments)
     return found ? *found : asked.value_or(kUsualBytes);
 }
 
-/// Returns the plan with its text in the namespace of --namespace.
+/// Returns the plan with its text wrapped in the namespace that --namespace names.
 PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
 {
     const auto name = arguments.value("namespace");
@@ -119,8 +120,8 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Adds `values`, the scalars for which laws were judged, to the document. They are empty if the text is
-/// right for all scalars.
+/// Adds to the document the values of the scalars for which laws were judged. `values` is empty if the
+/// emitted text is right for all values of the scalars.
 void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
 {
     std::size_t next = 0;
@@ -130,7 +131,8 @@ void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
                 document["scalars"][parameter.name] = json_of(*value);
 }
 
-/// Writes the text of every stage and form that can serve to a folder. `scalars`: see add_scalars().
+/// Implements `emit --all`: writes the text of every stage for every form that it serves. add_scalars()
+/// describes `scalars`.
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const ScalarValues& scalars, const Catalogue& catalogue)
 {
@@ -214,7 +216,8 @@ int verb_emit(const Words& words)
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     if (shows_native(arguments))
-        problem.target = core(session).backend().target();  // emits the text that a run on this machine uses
+        // Emits the same text that a run on this machine uses.
+        problem.target = core(session).backend().target();
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
     const auto chosen = core(session).choose(problem, request.shape, laws, plan_request(arguments),

@@ -32,10 +32,12 @@ constexpr std::array<std::string_view, 4> kCompiledForms = {"cubin", "ptx", "sas
 
 struct CompileTarget {
     std::string architecture;
-    bool is_here = false;  ///< the first GPU can run it, so the driver knows the occupancy
+    /// True if the first GPU has this architecture; its driver then knows the occupancy.
+    bool is_here = false;
 };
 
-// Throws unless the architecture is known. A letter may follow for variants, as in sm_90a.
+// Throws InputError if NVRTC does not know the architecture. A letter for a variant may follow the number, as
+// in sm_90a.
 void check_architecture(const std::string& asked)
 {
     const auto known = cuda::kernel_cache().compiler().architectures;
@@ -74,7 +76,7 @@ void write_bytes(const std::string& path, std::span<const char> bytes)
     file.commit();
 }
 
-/// Returns nvdisasm from PATH, else from beside the places where NVRTC may be.
+/// Returns the path of nvdisasm, found in PATH or else beside the folders where NVRTC may be.
 std::string find_disassembler()
 {
     if (const auto found = find_program("nvdisasm"))
@@ -100,8 +102,8 @@ std::string disassemble(const cuda::Compiled& compiled)
     return result.output;
 }
 
-/// Returns, by kernel, how many blocks of a launch are resident on one multiprocessor of this GPU; none if
-/// block sizes depend on the data.
+/// Returns for each kernel the number of blocks that one multiprocessor of this GPU can hold at a time. Omits
+/// kernels whose block size depends on the data.
 std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const Emitted& emitted,
                                            const std::string& name)
 {
@@ -120,7 +122,8 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
     return blocks;
 }
 
-/// Compiles the text. Messages about its lines also name the line of the stage or part.
+/// Compiles the text, or loads the compiled text from the cache. Messages of the compiler name the line of
+/// the stage or part.
 cuda::Compiled compile(const cuda::CompileRequest& request, const Emitted& emitted)
 {
     try {

@@ -21,7 +21,8 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}, kGradientFlag, {"gradients"}};
 
-/// Returns "floats", "integers", "numbers", "any", or the list of types.
+/// Returns a name for a set of types, such as "floats", "integers", "numbers" or "any", or else a list of the
+/// types.
 std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;
@@ -62,7 +63,7 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// Returns a verdict in the words of the page.
+/// Returns a verdict on a law in the words of the page dsl/standard/README.md.
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
@@ -76,7 +77,8 @@ std::string judged(const prove::StandardVerdict& verdict)
     }
 }
 
-/// Returns the laws that an operator claims, and those proved but not claimed, with their certainty.
+/// Returns a line for each law with a verdict for this operator: laws that it claims, and laws that are not
+/// claimed.
 std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts,
                     const std::vector<prove::StandardVerdict>& newest)
 {
@@ -110,7 +112,7 @@ std::string laws_of(const StandardOperator& op, const std::vector<prove::Standar
     return laws + (standard_operator(op.name, op.types.front()).has_identity() ? "" : "* no identity\n");
 }
 
-/// Returns how many laws of how many types are certain.
+/// Returns sentences that count laws by the kind of their proof.
 std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
                        const std::vector<prove::StandardVerdict>& newest)
 {
@@ -148,7 +150,7 @@ std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
         fmt::join(provers, " and "), all - proved - without_overflow - over_reals - exhaustive, of_newest);
 }
 
-/// Returns the page dsl/standard/README.md.
+/// Returns the text of the page dsl/standard/README.md.
 std::string operators_page()
 {
     const auto operators = standard_operators();
@@ -192,7 +194,8 @@ std::string operators_page()
     return page;
 }
 
-/// Prints the lines of dsl/standard/verdicts.jsonl for all standard operators, or for one.
+/// Prints the lines of dsl/standard/verdicts.jsonl for the operator that is named, or for all standard
+/// operators.
 void print_verdicts(const Arguments& arguments)
 {
     if (arguments.json())

@@ -1,4 +1,4 @@
-// segfold paper: shows experiments of the literature, published numbers beside measured ones.
+// segfold paper: shows experiments of the literature, with published numbers beside measured numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ Json json_of_list()
     return {{"papers", std::move(list)}};
 }
 
-/// Returns the requested experiments; all if none is named.
+/// Returns the experiment that --figure names, or else all of them.
 std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, const Paper& paper)
 {
     std::vector<const Experiment*> chosen;
@@ -99,7 +99,7 @@ bool all_agree(const MeasuredPaper& measured)
                                [](const auto& experiment) { return experiment.record.agrees(); });
 }
 
-/// Returns the latest measurement of the requested experiments that comes with the program.
+/// Returns the latest of the measurements embedded in the program, restricted to the requested experiments.
 std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Experiment*>& experiments)
 {
     std::optional<MeasuredPaper> latest;
@@ -116,7 +116,8 @@ std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Ex
     return latest;
 }
 
-/// Returns measurements, if there are any, and the published numbers of the same experiments.
+/// Returns the JSON document: the measurements, if there are any, and the published numbers of the same
+/// experiments.
 Json paper_document(const Paper& paper, const std::vector<const Experiment*>& experiments,
                     const std::optional<MeasuredPaper>& measured)
 {

@@ -1,4 +1,4 @@
-// segfold run: folds one set of segments with one operator.
+// segfold run and scan: fold or scan segments with one operator.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -40,8 +40,8 @@ struct RunReport {
     Backend& backend;
     const ResultsView& view;
     const FoldRun& run;
-    std::int64_t num_slices;         ///< 0: in one piece
-    const Explanation* explanation;  ///< null: not asked for
+    std::int64_t num_slices;         ///< 0 if there are no slices
+    const Explanation* explanation;  ///< null without --explain
     std::string output;
 };
 
@@ -65,7 +65,7 @@ std::string run_time_text(const RunTimes& times)
     return text + seconds_text(times.seconds) + " in all";
 }
 
-/// Returns the origin of a parameter's array; for a scalar without a file, its value.
+/// Describes a parameter's data by its origin, or a scalar without a file by its value.
 std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
 {
     const auto& parameter = prepared.workload.op.parameters[i];
@@ -87,7 +87,8 @@ std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequ
     return text;
 }
 
-/// Returns "cpu: 8 threads"; for the reference also its precision.
+/// Returns the back end's name and description, such as "cpu: 8 threads"; for the back end reference also its
+/// precision.
 std::string back_end_text(const RunReport& report)
 {
     const auto text = fmt::format("{}: {}", report.backend.name(), report.backend.description());
@@ -137,7 +138,7 @@ std::string report_text(const RunReport& report)
     }
     if (!report.output.empty())
         facts.emplace_back("written", visible(report.output));
-    // Output that is piped or saved must be the same each time, so it has no times.
+    // Output to a pipe or file has no times, so that it is the same each time.
     if (isatty(STDOUT_FILENO) == 1)
         facts.emplace_back("time", run_time_text(report.run.times));
     return facts.empty() ? text : text + "\n" + print_facts(facts);
@@ -195,8 +196,7 @@ Json run_document(const RunReport& report)
     return document;
 }
 
-/// Returns why the command line leaves the tuning records nothing to choose; empty if it does leave
-/// something.
+/// Returns the reason why the run does not use tuning records; empty if it does.
 std::string reason_without_records(const Arguments& arguments)
 {
     if (const auto flag = chosen_by_flag(arguments); !flag.empty())
@@ -230,7 +230,7 @@ int run(const Words& words, const Arguments& arguments)
     const Devices devices(arguments);
     const auto options = session_options(arguments, op);
     Session session(backend_argument(arguments, false, devices.first()), options);
-    auto& backend = core(session).backend();  // a GPU's context is made while data are prepared
+    auto& backend = core(session).backend();  // opens the GPU in the background while data are prepared
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
     const auto prepared = make_checked_workload(op, request);
@@ -293,7 +293,7 @@ int run(const Words& words, const Arguments& arguments)
     return run.validation && !run.validation->agrees() ? 1 : 0;
 }
 
-/// The flags of run, which are flags of scan, too.
+/// The flags that run and scan have in common.
 std::vector<Flag> run_flags()
 {
     return join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kLawFlags, kViewFlags,

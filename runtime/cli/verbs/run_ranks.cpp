@@ -42,7 +42,7 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
-/// Everything that a rank prepares before it folds.
+/// The objects that a rank prepares before it folds.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
         : op(operator_argument(arguments)),
@@ -85,8 +85,8 @@ struct PreparedRank {
     std::optional<StreamOutput> output;
 };
 
-/// If ranks have failed, rank 0 reports the failure of the lowest of them, and every rank returns its exit
-/// code. All ranks must call this.
+/// If ranks have failed, rank 0 reports the failure of the lowest one, and every rank returns that failure's
+/// exit code. Returns nothing if no rank has failed. All ranks must call this function.
 std::optional<int> agree(Communicator& ranks, const Words& words, const std::optional<Failure>& failure)
 {
     std::string mine;
@@ -110,8 +110,8 @@ std::optional<int> agree(Communicator& ranks, const Words& words, const std::opt
     return std::nullopt;
 }
 
-/// Rank 0 writes the warnings of all ranks' streams, without the first `num_told` of each stream, and each
-/// text once. All ranks must call this.
+/// Rank 0 writes the warnings of all ranks' streams, except the first `num_told` of each stream. Equal
+/// warnings are written once. All ranks must call this function.
 void write_later_warnings(const Arguments& arguments, Communicator& ranks,
                           const std::vector<std::string>& warnings, std::size_t num_told)
 {
@@ -180,8 +180,8 @@ int run_ranks(const Words& words, const Arguments& arguments, Communicator& rank
     } catch (const std::exception& error) {
         auto own = failure_of(error);
         own.message = fmt::format("rank {} of {}: {}", ranks.rank(), ranks.size(), own.message);
-        // If several ranks fail at once, the lowest of them should report: it ends the others while they
-        // sleep here.
+        // Higher ranks sleep longer. If several ranks fail at once, the lowest one reports first and ends the
+        // others.
         std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ranks.rank(), 50) * 20));
         const int exit_code = report(words, own);
         prepared->output.reset();

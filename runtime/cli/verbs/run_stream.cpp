@@ -37,7 +37,7 @@ void refuse_flags(const Arguments& arguments)
                      "is about data in one piece; with --memory slices say how wide indices are");
 }
 
-/// A signal arrived while a stream was read. The files written are complete.
+/// Thrown if a signal arrives while a stream is read. The files of --output are complete.
 struct Interrupted {
     std::int64_t num_elements;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// segfold run --memory: folds data larger than memory slice by slice.
+// Implements segfold run --memory: folds data that are larger than memory, slice by slice.
 #include "dsl/operator.h"
 #include "runtime/cli/arguments/arguments.h"
 
@@ -7,10 +7,11 @@ namespace segfold::cli {
 
 inline constexpr Flag kStreamFlags[] = {{"memory", "BYTES"}, {"resume"}};
 
-/// Runs within the memory of --memory and returns the exit code.
+/// Runs with at most the memory that --memory allows. Returns the exit code.
 [[nodiscard]] int run_stream(const Arguments& arguments, const Operator& op);
 
-/// Returns the bytes of --memory: "2G", "512M", "65536". Throws InputError.
+/// Returns the value of --memory in bytes; it is written as "2G", "512M" or "65536". Throws InputError if it
+/// is malformed.
 [[nodiscard]] std::int64_t memory_bound(const Arguments& arguments);
 
 }  // namespace segfold::cli

@@ -23,7 +23,7 @@ namespace {
         print(layout)));
 }
 
-/// Opens a file. Messages contain `purpose`, as in "for --input x".
+/// Opens an array's file. Messages contain `purpose`, such as "for --input x".
 std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
                                   std::optional<Type> type)
 {
@@ -88,7 +88,8 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
     return memory_source(std::move(array));
 }
 
-/// Returns the number of elements if neither a column nor --elements gives it.
+/// Returns the number of elements that the layout gives. Serves streams for which neither a column nor
+/// --elements gives the number.
 std::int64_t elements_of(const WorkloadRequest& request)
 {
     const auto& layout = request.layout;
@@ -108,8 +109,8 @@ std::int64_t elements_of(const WorkloadRequest& request)
     }
 }
 
-/// Throws InputError if a table, or a column that indexes one, is not given: such data cannot be generated
-/// part by part.
+/// Throws InputError if a table or a column of indices into a table is not given. Such data cannot be
+/// generated part by part.
 void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArraySource>>& sources)
 {
     const auto uses = table_uses(op);
@@ -128,7 +129,8 @@ void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArrayS
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
-    // An error that no other flag can mend is reported first.
+    // Refuses layouts that cannot be read in parts before it reports other faults, because no other flag can
+    // help.
     const auto kind = request.layout.kind;
     if (kind == LayoutKind::rows || kind == LayoutKind::ranges || kind == LayoutKind::groups)
         refuse_layout(request.layout);

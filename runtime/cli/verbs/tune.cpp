@@ -51,7 +51,7 @@ constexpr Flag kTuneFlags[] = {{"kernels", "DIR"},
                                {"worker"}};
 constexpr std::array<std::string_view, 3> kEfforts = {"none", "quick", "full"};
 
-/// Limits of an effort unless flags say otherwise.
+/// The default limits of an effort; flags may replace them.
 struct Effort {
     std::int64_t seconds;
     std::int64_t evaluations;
@@ -87,7 +87,7 @@ TuneRequest tune_request(const Arguments& arguments)
     return request;
 }
 
-/// The state of one tuning; lives as long as the verb runs.
+/// One run of the tuner, with its worker process and its report.
 class Tuning {
 public:
     Tuning(const Words& words, const Arguments& arguments, const Operator& op, Session& session)
@@ -191,16 +191,16 @@ private:
         return all;
     }
 
-    /// Returns the form that segments are converted to before a plan is timed; nothing if the plan reads them
-    /// as they are.
+    /// Returns the form to which the segments are converted before the plan at `point` is timed. Returns
+    /// nothing if the plan reads the form in which the segments are given.
     [[nodiscard]] std::optional<SegmentForm> made_before(const Point& point) const
     {
         const auto form = served_form(core(session_).catalogue().stage(point.stage), problem_.form);
         return form == problem_.form ? std::nullopt : form;
     }
 
-    /// Returns the share of the ceiling, counting the compulsory bytes of segments in the form that the plan
-    /// reads.
+    /// Returns a plan's rate as a share of the read ceiling. Counts the compulsory bytes, with segments in
+    /// the form that the plan reads.
     [[nodiscard]] double share(const Point& point, double milliseconds) const
     {
         const auto& shape = greeting_.record.shape;
@@ -335,7 +335,8 @@ private:
     Clock::time_point start_;
 };
 
-/// Refuses standard input as data: the worker reads the data, and its standard input comes from the tuner.
+/// Throws InputError if an input is standard input. The worker process reads the data, and the worker's own
+/// standard input is a pipe from the tuner.
 void refuse_standard_input(const WorkloadRequest& request)
 {
     auto files = request.layout.files;
@@ -370,7 +371,8 @@ int verb_tune(const Words& words)
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);
     const auto laws = session.laws(op, given_scalars(op, request.scalars));
-    if (!laws.has_sound_identity)  // the worker, which has the data, refuses them if they are affected
+    // The worker has the data, and refuses them if the wrong identity affects them.
+    if (!laws.has_sound_identity)
         write_warnings(arguments, {fmt::format("operator {} states an identity that is none\n{}", op.name,
                                                print(*laws.report.find(Law::identity), op))});
     write_warnings(arguments, law_warnings(laws, op));

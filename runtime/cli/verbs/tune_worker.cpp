@@ -40,7 +40,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
     Session session(timed_backend_argument(arguments), session_options(arguments, op));
     auto& backend = core(session).backend();
     const auto prepared = make_checked_workload(op, request);
-    check_tables(prepared.workload);  // throws at once; else every plan would be refused one by one
+    check_tables(prepared.workload);  // throws once here, because otherwise each plan would fail
     const auto laws = core(session).laws(prepared.workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);
@@ -59,7 +59,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
 
 int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
-    // Nobody reads the worker's standard error, so errors go to the tuner through the protocol.
+    // Sends errors to the tuner through the protocol, because nobody reads the worker's standard error.
     try {
         serve_device(arguments, op, request);
     } catch (const Error& error) {

@@ -1,5 +1,5 @@
 #pragma once
-// Shows measurements as tables for people.
+// Prints the measurements of a bench as tables.
 #include <string>
 
 #include "runtime/measure/bench/record.h"
@@ -9,10 +9,10 @@ namespace segfold::cli {
 /// Returns the lines about the machine: device, compiler, ceiling.
 [[nodiscard]] std::string print(const bench::MachineRecord& machine);
 
-/// Returns the text on a workload.
+/// Returns the report on one workload.
 ///
-/// It describes the workload and has a row for every stage and peer. Then it lists what was abandoned, left
-/// out, wrong or failed, with reasons, and compares the chosen plan with the best peer.
+/// It describes the workload and has a row for every stage and peer. Then it lists plans that were abandoned,
+/// left out, wrong or failed, with reasons, and compares the chosen plan with the best peer.
 [[nodiscard]] std::string print(const bench::WorkloadRecord& record);
 
 }  // namespace segfold::cli

@@ -56,7 +56,7 @@ std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
     return table.print();
 }
 
-/// Says why stages could not serve. The table already shows missing forms.
+/// Lists the reasons why stages could not serve, except missing forms, which the table shows.
 std::string print_unmet(const CheckMatrix& matrix)
 {
     std::map<std::string, std::vector<std::string>> stages_by_reason;
@@ -78,7 +78,8 @@ std::string print_unmet(const CheckMatrix& matrix)
     return text;
 }
 
-/// Returns how many runs have results that cannot be judged, and the first of them; "" if none.
+/// Returns the number of runs whose results cannot be judged, and a description of the first such run; "" if
+/// there are none.
 std::string print_unjudged(const CheckMatrix& matrix)
 {
     std::int64_t count = 0;
@@ -95,8 +96,8 @@ std::string print_unjudged(const CheckMatrix& matrix)
                                     count_text(count, "run"), first);
 }
 
-/// Returns "16864 elements" or, if stages differ, "16864 to 24800 elements by stage", leaving out layouts of
-/// a few.
+/// Returns the number of elements: "16864 elements" or, if stages differ, "16864 to 24800 elements by stage".
+/// Ignores layouts with few elements.
 std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix)
 {
     const auto is_few = [&](const CheckOutcome& outcome) {
@@ -111,7 +112,7 @@ std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
 }
 
-/// Returns "All 17 runs agree.", or how many do not.
+/// Returns a sentence such as "All 17 runs agree.", or a sentence with the number of runs that disagree.
 std::string print_summary(const CheckMatrix& matrix)
 {
     std::int64_t num_runs = 0, num_failed = 0;
@@ -129,7 +130,7 @@ std::string print_summary(const CheckMatrix& matrix)
     return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
-/// Returns ", by a text for compute capability 7.5" if the text is one for older devices.
+/// Returns ", by a text for compute capability 7.5" if the text is for older devices, and otherwise "".
 std::string capability_text(const CheckOutcome& outcome)
 {
     if (!outcome.compute_capability)
@@ -138,7 +139,7 @@ std::string capability_text(const CheckOutcome& outcome)
                        *outcome.compute_capability % 10);
 }
 
-/// Returns "warp_stream over whole, seed 7" and what disagrees.
+/// Describes a failure, as in "warp_stream over whole, seed 7", and gives the command that repeats it.
 std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =
@@ -163,7 +164,7 @@ std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_o
     return text;
 }
 
-/// Returns the smallest input that repeats a failure in parts.
+/// Describes the smallest input that repeats a failure of a fold in slices.
 std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest || !check.smallest->is_smaller)

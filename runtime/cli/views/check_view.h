@@ -1,5 +1,5 @@
 #pragma once
-// Shows the outcomes of a check: stages on layouts.
+// Shows the outcomes of a check: each stage on each layout.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,24 +10,24 @@
 
 namespace segfold::cli {
 
-/// Returns the command that repeats an outcome, with its number of elements.
+/// A function that returns the command that repeats an outcome, with the same number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
-/// Returns the check as tables and sentences.
+/// Returns a description of a check's outcome in tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// Returns what was not checked although a user might think so, in a few words each.
+/// Returns short descriptions of tests that the check did not make, although a user might expect them.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
-/// Returns one line: "not tried: ..., ...".
+/// Joins the descriptions into one line that begins with "not tried: ".
 std::string untried_line(const std::vector<std::string>& untried);
 
 /// Returns the outcomes as JSON objects.
 Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);
 
-/// Returns the smallest input that repeats the first failure in parts; null if there is none.
+/// Returns the smallest input that repeats the first failure of a fold in slices; null if there is none.
 Json smallest_of(const regress::Check& check, const CommandOf& command_of);
 
 }  // namespace segfold::cli

@@ -26,7 +26,7 @@ std::string quoted(const std::string& word)
     return text + "'";
 }
 
-/// A command, built word by word.
+/// A shell command, built word by word.
 class Command {
 public:
     explicit Command(std::string begin) : text_(std::move(begin)) {}
@@ -37,7 +37,8 @@ public:
         add(flag);
         add(value);
     }
-    /// Adds the operator, and those of `flags` that were given, unchanged.
+    /// Adds the operands of `arguments`, and those flags in `flags` that `arguments` contain, with their
+    /// values.
     void repeat(const Arguments& arguments, std::span<const Flag> flags)
     {
         for (const auto& operand : arguments.operands())
@@ -61,7 +62,7 @@ constexpr Flag kCheckedFlags[] = {{"kernels", "DIR"},      {"features", "K"}, {"
                                   {"schedule-seed", "N"},  {"slices", "N"},   {"assume", "LAW"},
                                   {"prove", "SECONDS|off"}};
 
-/// Returns the command that shows a fault, for the operator of this command.
+/// Returns the command that shows the wrong result `fault`, which a refuted law causes.
 std::string command_of(const Arguments& arguments, const Operator& op, const Backend& backend,
                        const regress::FaultInput& fault)
 {
@@ -130,17 +131,17 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     for (const auto& [name, value] : request.workload.scalars)
         command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));
-    // Some layouts have no name on the command line, so all layouts are tried.
+    // Some layouts have no name on the command line; the command then tries all layouts.
     const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
     if (layout != request.layouts.end() && layout->is_named())
         command.add("--layout", outcome.layout);
     command.add("--stage", outcome.stage);
-    // Chosen tunables have a text for the back end's own device.
+    // --set chooses tunables only for the back end's own device.
     if (!outcome.compute_capability)
         for (const auto& [name, value] : outcome.configuration)
             command.add("--set", fmt::format("{}={}", name, value));
     command.add("--elements", std::to_string(outcome.num_elements));
-    // The round determines simt's schedule and counts seeds, so the command starts with the first seed.
+    // simt's schedule depends on the number of seeds tried before, so the command starts with the first seed.
     const auto first = backend.has_schedules() ? request.workload.seed : outcome.seed;
     command.add("--seed", std::to_string(first));
     if (first != outcome.seed)

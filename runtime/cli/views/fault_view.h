@@ -1,5 +1,5 @@
 #pragma once
-// Shows the effect of refuted laws in a check, and the commands that repeat its findings.
+// Shows the wrong results that refuted laws cause, and the commands that repeat a check's findings.
 #include <string>
 #include <vector>
 
@@ -10,17 +10,17 @@
 
 namespace segfold::cli {
 
-/// Returns the effects of refuted laws through kernels, and the commands that show them; empty if there are
-/// none. `arguments` name the operator.
+/// Describes `faults`, the wrong results of kernels that rely on a refuted law, with the commands that show
+/// these results. Returns empty text if `faults` is empty. `arguments` name the operator.
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 
-/// Returns the effects of refuted laws and the commands that show them as JSON objects.
+/// Returns the content of print_faults() as JSON objects.
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 
-/// Returns the command that repeats a stage's failure; empty if only Thrust is wrong. `request` must be that
-/// of `arguments`.
+/// Returns the command that repeats a stage's failure; empty if Thrust failed. `request` must be the request
+/// that `arguments` make.
 std::string command_of(const Arguments& arguments, const Backend& backend,
                        const regress::CheckRequest& request, const regress::CheckOutcome& outcome);
 

@@ -12,7 +12,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Returns a value's text as a JSON number: 0.1 of type f32 stays 0.1, unlike its value as a double.
+/// Converts the text of a value to JSON. The f32 0.1 stays 0.1; as a double its value would have more digits.
 Json number(const std::string& text, Type type)
 {
     if (type == Type::boolean)

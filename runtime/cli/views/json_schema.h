@@ -1,11 +1,11 @@
 #pragma once
-// The JSON schema of the documents of --json.
+// Gives the JSON schema of the documents that --json writes.
 #include "runtime/cli/views/json.h"
 
 namespace segfold::cli {
 
-/// Returns the schema of all documents, draft 2020-12. The definition with a document's name describes that
-/// document. Nothing refers outside of the schema.
+/// Returns the schema of all documents, in draft 2020-12 of JSON Schema. The definition with a document's
+/// name describes this document. All references stay within the schema.
 [[nodiscard]] Json json_schema();
 
 }  // namespace segfold::cli

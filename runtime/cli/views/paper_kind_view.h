@@ -1,24 +1,24 @@
 #pragma once
-// The tables of a paper's probes, transfers and timers.
+// Prints the tables of a paper's experiments of three kinds: probes, transfers and timers.
 #include <string>
 
 #include "runtime/papers/files.h"
 
 namespace segfold::cli {
 
-/// Returns a table of time and bandwidth per row, with the bandwidth relative to the first row as published
-/// (`efficiency`) and as measured, and the registers, shared and local bytes used.
+/// Returns a table with a row for each probe: time, bandwidth, the bandwidth relative to the first row as
+/// published (`efficiency`) and as measured, and the registers, shared and local bytes used.
 [[nodiscard]] std::string print_probes(const papers::Paper& paper, const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 
 /// Returns a table of times by events and by the host's clock, bandwidth, and bandwidth relative to the
-/// pinned copy. Then one line for each row that overlaps copies with folds gives its share of the pinned
-/// copy's bandwidth.
+/// pinned copy. Below the table, each row that overlaps copies with folds has a line with its share of the
+/// pinned copy's bandwidth.
 [[nodiscard]] std::string print_transfers(const papers::Paper& paper, const papers::Experiment& experiment,
                                           const papers::MeasuredPaper* measured);
 
-/// Returns the times of one launch by both clocks. The host's time includes the launch and waiting for its
-/// end.
+/// Returns a table of the times of one launch by events and by the host's clock. The host's time includes the
+/// launch and the wait for its end.
 [[nodiscard]] std::string print_timers(const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 

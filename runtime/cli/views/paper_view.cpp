@@ -26,16 +26,17 @@ using papers::Reversal;
 using papers::time_text;
 using papers::times_text;
 
-/// The entries that a ladder's columns compare a rung with.
+/// The measurements with which a ladder's row (a kernel) is compared.
 struct Beside {
-    const bench::Entry* before = nullptr;  ///< the previous rung
+    const bench::Entry* before = nullptr;  ///< the previous row
     const bench::Entry* first = nullptr;
-    const bench::Entry* host = nullptr;  ///< the CPU
+    const bench::Entry* host = nullptr;  ///< the fold on the CPU
 };
 
 std::string gain_text(std::optional<double> gain) { return gain ? times_text(*gain) : ""; }
 
-/// Cells of the columns: now, quartiles, GB/s, of ceiling, step, total, over CPU, start.
+/// Returns a row's cells in the columns of measured numbers: now, quartiles, GB/s, of ceiling, step, total,
+/// over CPU, start.
 std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside& beside)
 {
     if (!entry)
@@ -52,7 +53,8 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
             entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""};
 }
 
-/// Returns a line for each step whose direction changed.
+/// Returns a line for each row that was faster than the row before when published and is slower here, or the
+/// reverse.
 std::string print(const std::vector<Reversal>& reversals)
 {
     std::string text;
@@ -62,7 +64,7 @@ std::string print(const std::vector<Reversal>& reversals)
     return text.empty() ? text : "\n" + text;
 }
 
-/// Lists rungs that failed or gave wrong results, with reasons.
+/// Lists the rows that failed or gave wrong results, with reasons.
 std::string troubles(const Experiment& experiment, const MeasuredPaper* measured)
 {
     std::string text;
@@ -105,7 +107,7 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
     using enum TextTable::Align;
     Beside beside;
     beside.host = find_host(experiment, measured);
-    // Most sources have nothing for these columns.
+    // Most papers have no numbers for these columns.
     const bool has_cpu = beside.host || publishes(paper, experiment, "over_cpu");
     const bool has_start = publishes(paper, experiment, "start_time");
     const auto optional_columns = [&](std::vector<TextTable::Column>& columns) {
@@ -166,7 +168,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
     return ladder_table(paper, experiment, measured);
 }
 
-/// Returns "sum of i32, 2^22 elements" or "2^20 threads".
+/// Returns the subject of an experiment, such as "sum of i32, 2^22 elements" or "2^20 threads".
 std::string subject_text(const Experiment& experiment)
 {
     const auto count = bench::element_text(experiment.num_elements);

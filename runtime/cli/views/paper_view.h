@@ -6,17 +6,18 @@
 
 namespace segfold::cli {
 
-/// Returns authors, title and place of the paper, its claim in one sentence, and the devices of both
-/// measurements.
+/// Returns the paper's authors, title and place, its claim in one sentence, and the devices of published and
+/// new measurements.
 [[nodiscard]] std::string print_heading(const papers::Paper& paper, const papers::MeasuredPaper* measured);
 
-/// Returns the table of one experiment: a line for each row, as published and, if it is in `measured`, as
-/// measured.
+/// Returns the table of one experiment. A row has published numbers and, if `measured` contains it, measured
+/// numbers.
 ///
-/// A ladder shows time, bandwidth, the step from the previous rung and from the first, and if known the
-/// speed-up over a CPU and the time to start a launch; then it lists steps whose direction changed. Probes
-/// show time, bandwidth relative to the first row, and resources used. Transfers show times by both clocks,
-/// and bandwidth relative to the pinned copy. Timers show times by events and by the host's clock.
+/// A ladder (a series of improved kernels) shows time, bandwidth, and the gains over the previous row and
+/// over the first; if known, also the speed-up over a CPU and the time to start a launch. Lines below list
+/// steps whose direction changed. Probes show time, bandwidth relative to the first row, and resources used.
+/// Transfers show times by both clocks, and bandwidth relative to the pinned copy. Timers show times by
+/// events and by the host's clock.
 [[nodiscard]] std::string print_experiment(const papers::Paper& paper, const papers::Experiment& experiment,
                                            const papers::MeasuredPaper* measured);
 

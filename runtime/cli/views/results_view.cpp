@@ -82,7 +82,7 @@ void check_output(const std::string& path, const Workload& workload)
             fmt::format("--output '{}': there is no folder '{}'", path, file.parent_path().string()));
 }
 
-/// "'y', 'z'"
+/// The outputs' names: "'y', 'z'"
 std::string outputs_text(const Operator& op)
 {
     std::string text;
@@ -163,7 +163,7 @@ std::vector<std::int64_t> ResultsView::shown(const Results& results) const
                          : is_signed_integer(array.type()) ? static_cast<std::int64_t>(slot.bits)
                                                            : static_cast<long double>(slot.bits));
     }
-    // NaN comes last; ties stay in segment order.
+    // Sorts the largest value first and NaN last. Equal values keep the order of their segments.
     const auto before = [&](std::int64_t left, std::int64_t right) {
         const auto a = values[static_cast<std::size_t>(left)], b = values[static_cast<std::size_t>(right)];
         if (a > b || a < b)

@@ -1,5 +1,5 @@
 #pragma once
-// The part of the results shown to a person, and the files that hold all of them.
+// Shows the first results of a run as a table, and writes all results to files.
 #include <nlohmann/json_fwd.hpp>
 
 #include "runtime/cli/arguments/arguments.h"
@@ -10,16 +10,17 @@ namespace segfold::cli {
 inline constexpr Flag kViewFlags[] = {
     {"show", "N|all"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
 
-/// Warns on standard error if keys of the layout are written to `output` under another name, because a result
-/// field is called "keys".
+/// Warns on standard error if the file `output` contains the layout's keys under another name than "keys",
+/// because a result field has this name. `name` is the name of the keys in the file; empty if the file has no
+/// keys.
 void warn_of_renamed_keys(const std::string& output, const Operator& op, std::string_view name);
 
-/// The numbers of a workload's first segment and first element, if others precede them.
+/// The numbers of a workload's first segment and first element, for a workload that is a part of larger data.
 struct FirstPlaces {
     std::int64_t segment = 0, element = 0;
 };
 
-/// The segments to show, their order and their names.
+/// Chooses the segments to show, their order and their labels.
 class ResultsView {
 public:
     /// Checks everything that can be checked before a run, and reads the labels.
@@ -31,18 +32,19 @@ public:
     /// Returns a table of the first segments, or of the segments with the largest values of --sort. The last
     /// line gives the number of segments left out.
     [[nodiscard]] std::string print(const Results& results) const;
-    /// Returns the same segments as an array of JSON objects.
+    /// Returns the segments that print() shows as an array of JSON objects.
     [[nodiscard]] nlohmann::ordered_json json(const Results& results) const;
-    /// Returns the outputs of the first elements, if the operator has any.
+    /// Returns the outputs of the first elements as an array of JSON objects, for an operator with outputs.
     [[nodiscard]] nlohmann::ordered_json elements_json(const Results& results) const;
-    /// Writes the file of --output, if requested. Returns its name, else "".
+    /// Writes the file that --output names. Returns the file's name; "" without --output.
     std::string save(const Results& results) const;
 
 private:
-    /// Returns the key of each segment, from the kernel or else from the host; null if the layout has no
-    /// keys.
+    /// Returns the array of the segments' keys: those that the kernel found, or else those that the host
+    /// found. Returns null if the layout has no keys.
     [[nodiscard]] const Array* keys_of(const Results& results) const;
-    /// Returns the value at a place as text, or its row of features.
+    /// Returns the value at index `place` of an array as text. If the array has rows, returns the row of
+    /// features at this index.
     [[nodiscard]] std::string text_of(const Array& array, std::int64_t place) const;
     [[nodiscard]] nlohmann::ordered_json value_of(const Array& array, std::int64_t place) const;
     [[nodiscard]] std::string print_segments(const Results& results) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Reports a run that read its data in parts, in one process or several.
+// Reports a run that read its data in parts, in one or several processes.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,16 +18,16 @@ class Backend;
 
 namespace segfold::cli {
 
-/// Default number of elements of a stream.
+/// Default of --elements for a generated stream.
 inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 
-/// Returns how many segments are shown: --show, with an upper limit for "all".
+/// Returns the greatest number of segments to show: the value of --show, or a fixed limit for "all".
 [[nodiscard]] std::int64_t most_shown_of(const Arguments& arguments);
 
 /// Returns the lengths of the segments that end in a window.
 [[nodiscard]] std::vector<std::int64_t> lengths_of(const SegmentWindow& window);
 
-/// The first segments of a stream and the first elements of a scan, which are shown.
+/// Collects the results to show: those of a stream's first segments, and of the first elements of a scan.
 class FirstSegments {
 public:
     /// `op` must outlive this object.
@@ -35,10 +35,11 @@ public:
         : op_(op), num_fields_(returned_fields(op).size()), most_(most)
     {}
 
-    /// Takes the results and the lengths of the next segments, and running results of the next elements.
+    /// Adds results and lengths of the next segments, and running results of the next elements, up to the
+    /// limit `most`.
     void take(const Results& results, std::span<const std::int64_t> lengths, const Results& running = {});
-    /// Returns the segments as a workload that has only segments, and their results. Its elements are those
-    /// whose running results are shown.
+    /// Returns the collected segments as a workload without arrays, and their results. The workload's
+    /// elements are the elements whose running results are shown.
     [[nodiscard]] std::pair<Workload, Results> shown() const;
 
 private:
@@ -67,13 +68,13 @@ struct EndedStream {
     const StreamOutput* output;
     std::int64_t num_segments;
     std::int64_t memory;
-    int num_ranks = 0;               ///< 0: one process, without MPI
-    std::string resumed = {};        ///< the place from which --resume continued; empty without --resume
-    std::int64_t first_segment = 0;  ///< first of the segments folded by this run, which are shown
-    std::int64_t first_element = 0;  ///< the same of a scan's elements
+    int num_ranks = 0;         ///< 0 for a single process without MPI
+    std::string resumed = {};  ///< describes the place from which --resume continued; empty without --resume
+    std::int64_t first_segment = 0;  ///< number of the first segment that this run folded
+    std::int64_t first_element = 0;  ///< first element that this run scanned
 };
 
-/// Writes tables, or the --json document.
+/// Writes the report: tables, or the --json document.
 void write_report(const EndedStream& ended, const FirstSegments& first);
 
 }  // namespace segfold::cli

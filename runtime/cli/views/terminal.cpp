@@ -15,7 +15,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Writes all bytes. Returns the error number that stopped it, or 0.
+/// Writes all bytes of `text`. Returns 0, or the error number of the write that failed.
 int write_all(int descriptor, std::string_view text)
 {
     while (!text.empty()) {
@@ -74,7 +74,7 @@ void write_document(std::string_view bytes)
 
 void write_error(std::string_view message)
 {
-    // A failure here cannot be reported anywhere.
+    // Ignores a failed write, because no other stream could report it.
     write_all(STDERR_FILENO, "segfold: " + presentable(with_short_words(message)) + "\n");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The program's two streams: results go to standard output, everything else to standard error.
+// Writes to the program's two output streams: results go to standard output, everything else to standard
+// error.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -11,10 +12,10 @@ namespace segfold::cli {
 
 /// Writes text for people to standard output, after presentable().
 ///
-/// A reader that has closed the pipe is no error. A full disk is an InputError.
+/// It is no error if the reader has closed the pipe. Throws InputError if the disk is full.
 void write_output(std::string_view text);
 
-/// Writes a document for programs (a cubin, CUDA text, JSON) unchanged. Fails like write_output().
+/// Writes a document for programs (a cubin, CUDA text, JSON) unchanged. Handles errors like write_output().
 void write_document(std::string_view bytes);
 
 /// Writes "segfold: MESSAGE" to standard error, after presentable(). Cuts words of more than 512 letters.
@@ -28,9 +29,9 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Replaces the line.
+    /// Replaces the shown line.
     void show(const std::string& line);
-    /// Removes the line, so that others can write.
+    /// Removes the line, so that other text can be written.
     void clear();
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Shows as JSON what the tuning records say about a plan.
+// Converts the explanation of a plan's choice to JSON.
 #include "runtime/cli/views/json.h"
 #include "runtime/session/choice/explanation.h"
 

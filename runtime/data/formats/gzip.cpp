@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr int kGzipWindow = MAX_WBITS + 16;  // tells zlib to expect a gzip header
 
-/// Inflates all members of a file, in their order.
+/// Inflates all members of a gzip file, in their order.
 class Gzip {
 public:
     explicit Gzip(const InputFile& file) : file_(file), packed_(kChunk)
@@ -29,7 +29,7 @@ public:
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;
 
-    /// Writes bytes to `into` and returns their number; 0 only at the end.
+    /// Writes inflated bytes to `into` and returns their number, which is 0 only at the end.
     std::size_t read(std::span<char> into)
     {
         stream_.next_out = reinterpret_cast<Bytef*>(into.data());

@@ -12,7 +12,7 @@ class InputFile;
 [[nodiscard]] bool is_gzip(const InputFile& file);
 
 /// Returns the first `most` bytes of a file, inflated if gzip compressed it. Throws InputError if the
-/// compressed data are damaged or truncated there.
+/// compressed data of these bytes are damaged or truncated.
 ///
 /// Source: P. Deutsch, "GZIP file format specification version 4.3", RFC 1952, 1996.
 [[nodiscard]] std::string read_text(const InputFile& file,

@@ -27,9 +27,10 @@ namespace {
 enum class EntryField { real, integer, pattern };
 enum class Symmetry { general, symmetric, skew };
 
-// Bytes of the shortest entry, "1 1" with its newline, and of the shortest value.
+// Number of bytes of the shortest entry ("1 1" with its newline), and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
-// A matrix may have far more rows than entries. Beyond both of these limits, a file counts as damaged.
+// A matrix may have far more rows than entries, but a file that exceeds both of these limits counts as
+// damaged.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
 
@@ -38,9 +39,9 @@ struct Entry {
     std::int64_t column;
 };
 
-/// The content of the lines before the entries.
+/// Facts in the lines before the entries.
 struct Header {
-    bool is_array = false;  ///< lists all values column by column, without coordinates
+    bool is_array = false;  ///< true if the file lists all values column by column, without coordinates
     EntryField field = EntryField::real;
     Symmetry symmetry = Symmetry::general;
     std::int64_t rows = 0;
@@ -78,7 +79,7 @@ public:
         return false;
     }
 
-    /// Returns the next word of the line; empty at its end.
+    /// Returns the next word of the line; empty at the line's end.
     std::string_view word()
     {
         skip_blanks();
@@ -122,13 +123,13 @@ public:
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
     }
 
-    /// Refuses the last word read, which is no value.
+    /// Throws InputError because the last word read is not `wanted`.
     [[noreturn]] void refuse_value(std::string_view wanted) const
     {
         refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
-    /// Refuses the last number read, which is beyond `type`.
+    /// Throws InputError because the last number read is beyond `type`.
     [[noreturn]] void refuse_range(Type type) const
     {
         refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
@@ -166,7 +167,7 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// Returns the index of the next word in `known`; refuses any other word.
+/// Returns the index in `known` of the next word. Refuses a word that is not in `known`.
 std::size_t choose(LineReader& lines, std::string_view what, std::span<const std::string_view> known)
 {
     const std::string word = lower_case(lines.word());
@@ -202,7 +203,7 @@ void parse_banner(LineReader& lines, Header& header)
     lines.end_of_line();
 }
 
-/// Number of values that an array's file holds; none if it exceeds 64 bits.
+/// Returns the number of values in a file of format array; none if the number exceeds 64 bits.
 std::optional<std::uint64_t> array_values(const Header& header)
 {
     auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
@@ -214,7 +215,7 @@ std::optional<std::uint64_t> array_values(const Header& header)
     return header.symmetry == Symmetry::general ? count : count / 2;
 }
 
-/// Refuses the file if the bytes that follow cannot hold the claimed entries.
+/// Refuses the file if it is too short or too sparse for the claimed sizes.
 void check_claims(const LineReader& lines, const Header& header, std::optional<std::uint64_t> count)
 {
     // The last line may lack a newline.
@@ -279,7 +280,7 @@ public:
         : lines_(lines), field_(header.field), type_(type)
     {}
 
-    /// Returns the text of the next value. Fortran writes D for the E of an exponent.
+    /// Returns the text of the next value, with E in place of the D that Fortran writes before an exponent.
     std::string_view next()
     {
         if (field_ == EntryField::pattern)
@@ -293,7 +294,7 @@ public:
         return text_;
     }
 
-    /// Returns the bits of a value. Refuses one beyond the type.
+    /// Returns the bits of a value. Refuses a value beyond the type.
     std::uint64_t bits(std::string_view text)
     {
         if (field_ != EntryField::real && !is_whole_number(text))
@@ -336,7 +337,7 @@ struct Entries {
     }
 };
 
-/// Reads the value of an entry, and adds the entry and its mirrored one.
+/// Reads the value of an entry. Adds the entry and, if the matrix has one, its mirrored entry.
 void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
 {
     const auto text = reader.next();
@@ -371,7 +372,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
         ++num_read;
     };
     for (std::int64_t column = 0; header.is_array && header.rows > 0 && column < header.columns; ++column) {
-        // A row of an array has all columns, even those that the file omits.
+        // A skew-symmetric file omits the diagonal, which is zero. Rows of an array have all columns.
         if (header.symmetry == Symmetry::skew)
             entries.add({column, column}, 0);
         const auto first = header.symmetry == Symmetry::general ? 0
@@ -393,7 +394,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
     return entries;
 }
 
-/// Entries in row order, and the first entry of each row.
+/// The numbers of the entries in row order, and for each row the place of its first entry in this order.
 struct RowOrder {
     Array offsets;
     std::vector<std::size_t> entries;

@@ -19,16 +19,17 @@ struct SparseMatrix {
 /// Reads a matrix of real, integer or pattern entries. It may be general, symmetric or skew-symmetric, given
 /// by coordinates or as an array, and compressed by gzip.
 ///
-/// Rows keep the file's order of entries, and repeated entries stay separate. In this order, an entry of a
-/// symmetric matrix counts as if its mirrored entry came directly after it. The values of a pattern are 1.
-/// Rows of an array have all columns, even zeros. Values are rounded once to `value_type`; an integer type
-/// needs an integer or pattern file. Throws InputError with path and line for anything else.
+/// The entries of a row keep the file's order, and repeated entries stay separate. A mirrored entry of a
+/// symmetric matrix follows directly after its entry in this order. The values of a pattern are 1. Rows of an
+/// array have all columns, even zeros. Values are rounded once to `value_type`; an integer type needs an
+/// integer or pattern file. Throws InputError with path and line for any other file.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design",
 /// NISTIR 5935, 1996.
 SparseMatrix read_matrix_market(const std::string& path, Type value_type = Type::f32);
 
-/// True if the file's first line declares integer or pattern entries. Throws InputError.
+/// True if the file's first line declares integer or pattern entries. Throws InputError if the file cannot be
+/// read or the line is malformed.
 bool holds_integers(const std::string& path);
 
 }  // namespace segfold

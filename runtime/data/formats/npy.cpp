@@ -43,7 +43,7 @@ std::string dtype_of(Type type)
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
 }
 
-/// NumPy's name for a type, such as "int32". It counts bits, as the language's names do; a dtype's code
+/// Returns NumPy's name for a type, such as "int32". The name counts bits; the code of a dtype, such as "i4",
 /// counts bytes.
 std::string numpy_name(Type type)
 {
@@ -56,7 +56,7 @@ std::string numpy_name(Type type)
                        8 * size_bytes(type));
 }
 
-/// The type for a dtype's code; none if its elements cannot be used unchanged.
+/// Returns the type for a dtype such as "<f4"; none if the elements cannot be used unchanged.
 std::optional<Type> find_element(const std::string& descr)
 {
     if (descr.size() < 2)
@@ -118,7 +118,7 @@ bool holds_all_of(Type to, Type from)
     return size_bytes(to) > size_bytes(from) && (is_signed_integer(to) || is_unsigned_integer(from));
 }
 
-/// Returns advice on how to convert elements of `from` to `to`, with a warning if that may change values.
+/// Advises how to convert elements of `from` to `to`, with a warning if the conversion may change values.
 std::string conversion_advice(Type from, Type to)
 {
     if (to == Type::bf16)
@@ -129,8 +129,8 @@ std::string conversion_advice(Type from, Type to)
                : fmt::format("{}, which may change values, or let the operator take {}", saved, name(from));
 }
 
-/// Returns the type of the file's elements. If `asked` is given, the type must be equal to it, but a file of
-/// u2 may serve as bf16.
+/// Returns the type of the file's elements. If `asked` is given, the type must be `*asked`, with one
+/// exception: a file of u2 or of 2-byte void elements may serve as bf16.
 Type choose_type(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     const bool may_be_bf16 =
@@ -154,14 +154,15 @@ std::string shape_text(const NpyDictionary& header)
     return shape;
 }
 
-/// True if the elements are in another order than C's. Along a single dimension both orders are the same.
+/// True if the elements are in another order than C's. For an array with a single dimension both orders are
+/// the same.
 bool is_in_other_order(const NpyDictionary& header)
 {
     return header.is_fortran &&
            std::ranges::count_if(header.shape, [](std::uint64_t extent) { return extent > 1; }) > 1;
 }
 
-/// Refuses any shape but a two-dimensional array in C order. Returns the number of its elements.
+/// Returns the number of elements of a two-dimensional array in C order. Refuses any other shape.
 std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
 {
     if (header.shape.size() != 2)
@@ -181,7 +182,8 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
     return rows * features;
 }
 
-/// Refuses any shape but one dimension, and returns its length. `asked` is given for arrays of parameters.
+/// Refuses an array that has not exactly one dimension. Returns the array's length. `asked` is null unless
+/// the array is for a parameter.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     if (header.shape.size() == 1)
@@ -197,7 +199,7 @@ std::uint64_t check_shape(const NpyDictionary& header, const std::string& where,
                                   : "save it with array.reshape(-1)"));
 }
 
-/// True for printable ASCII, tabs and line ends.
+/// True if all bytes are printable ASCII, tabs or line ends.
 bool is_text(std::span<const std::byte> bytes)
 {
     return std::ranges::all_of(bytes, [](std::byte byte) {
@@ -246,8 +248,8 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     return {text, before + header_bytes};
 }
 
-/// Refuses the file unless the length in its header agrees with its number of bytes. Must be called before
-/// memory for the elements is allocated.
+/// Refuses the file if the length in its header does not agree with its number of bytes. Must be called
+/// before memory for the elements is allocated, because a damaged header may claim any length.
 void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const std::string& where)
 {
     std::uint64_t claimed = 0;

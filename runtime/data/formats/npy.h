@@ -12,18 +12,19 @@ namespace segfold {
 
 class InputFile;
 
-/// The shapes accepted: one dimension, or two in C order, which set Array::row_length().
+/// Shapes that a reader accepts: `line` is one dimension; `rows` is two dimensions in C order, and sets
+/// Array::row_length().
 enum class NpyShape : std::uint8_t { line, rows };
 
 /// Reads an open .npy file: an array of b1, i1-i8, u1-u8, f2, f4 or f8, in format versions 1 to 3.
 ///
-/// `asked` is the type that elements must have, or null. NumPy has no bfloat16: for bf16 the file holds u2,
-/// or the 2-byte void elements that ml_dtypes writes. Bytes of a b1 array other than 0 become 1. Throws
-/// InputError, path first, for any other array: other dimensions, Fortran order, big-endian or other
-/// elements, a file too short or too long.
+/// `asked` is the type that elements must have, or null for any type. NumPy has no bfloat16, so a file for
+/// bf16 holds u2, or the 2-byte void elements that ml_dtypes writes. Bytes of a b1 array other than 0 become
+/// 1. Throws InputError that begins with the path if the array has other dimensions, Fortran order, or
+/// big-endian or other elements, or if the file is too short or too long.
 Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape = NpyShape::line);
 
-/// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
+/// Writes an array in format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
 /// Reads the type of a file's elements from its header. Throws InputError as read_open_npy() does.
@@ -33,7 +34,7 @@ Type read_open_npy_type(const InputFile& file);
 struct NpyLayout {
     Type type = Type::f32;
     std::uint64_t length = 0;
-    std::uint64_t offset = 0;  ///< of the first element, in bytes
+    std::uint64_t offset = 0;  ///< number of bytes before the first element
 };
 
 /// Reads the header of an open .npy file. Throws InputError as read_open_npy() does.
@@ -42,15 +43,16 @@ NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 /// Reads exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
-/// Calls read_open_npy() for a file of `bytes` bytes that come from `source`. `where` begins every message.
+/// Reads an .npy file of `bytes` bytes from `source` as read_open_npy() does. Every message begins with
+/// `where`.
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
                     NpyShape shape = NpyShape::line);
 
 /// Reads the type of an .npy file's elements. Takes only the header from `source`.
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
-/// The bytes before the elements of a version 1.0 file, padded to at least `least_bytes`. `row_length` is
-/// Array::row_length().
+/// Returns the bytes that stand before the elements in a file of version 1.0, padded to at least
+/// `least_bytes`. `row_length` is Array::row_length().
 std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0,
                        std::size_t least_bytes = 0);
 

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// The entries of the dictionary.
+/// The entries of the dictionary in an .npy header.
 struct NpyDictionary {
     std::string descr;  ///< such as "<f4"; for structured elements, the text of the list
     bool is_structured = false;

@@ -24,13 +24,14 @@ namespace {
 constexpr std::string_view kMemberSuffix = ".npy";
 constexpr std::string_view kArchiveSuffix = ".npz";
 
-/// Name of an array: the member's name without the suffix.
+/// Returns the name of an array: the member's name without the suffix.
 std::string array_name(const ZipMember& member)
 {
     return member.name.substr(0, member.name.size() - kMemberSuffix.size());
 }
 
-/// The archive's arrays. No two may have the same name. Folders and other files are skipped.
+/// Lists the archive's arrays. Skips folders and other files. Refuses an archive with two arrays of the same
+/// name.
 std::vector<ZipMember> read_directory(const InputFile& file)
 {
     std::vector<ZipMember> members = read_zip_directory(file);
@@ -46,7 +47,7 @@ std::vector<ZipMember> read_directory(const InputFile& file)
     return members;
 }
 
-/// Name of an array in messages: "scores.npz:x".
+/// Returns the name of an array in messages: "scores.npz:x".
 std::string place_of(const InputFile& file, const ZipMember& member)
 {
     return fmt::format("{}:{}", file.path(), array_name(member));
@@ -97,7 +98,7 @@ ZipMember find_only_member(const InputFile& file)
     return members.front();
 }
 
-/// True if a stream begins as archives do. Its name does not tell its format.
+/// True if the file is a stream that begins like an archive. The names of other files tell their format.
 bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";

@@ -10,7 +10,8 @@
 
 namespace segfold {
 
-/// The names of an archive's arrays, in its order. Throws InputError, path first, for a damaged archive.
+/// Returns the names of an archive's arrays, in the archive's order. Throws InputError that begins with the
+/// path if the archive is damaged.
 std::vector<std::string> npz_names(const std::string& path);
 
 struct NpzOptions {
@@ -23,8 +24,8 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
-/// The name of the array of segment keys in an archive of results: "keys", or a longer name if a result field
-/// is called so.
+/// Returns the name of the array of segment keys in an archive of results: "keys", or a longer name if a
+/// result field is called so.
 std::string keys_name(std::span<const ResultField> fields);
 
 /// The path and the name in "FILE.npz:NAME", "FILE.csv:COLUMN", or, for an archive from a pipe, "-:NAME" and
@@ -35,18 +36,18 @@ struct ArchivePlace {
 };
 ArchivePlace archive_place(const std::string& place);
 
-/// Reads "FILE.npy", "FILE.npz:NAME", "FILE.npz" with a single array, "FILE.csv:COLUMN", "FILE.csv" with a
-/// single column, or an array written out as text.
+/// Reads the array at a place: "FILE.npy", "FILE.npz:NAME", "FILE.npz" with a single array,
+/// "FILE.csv:COLUMN", "FILE.csv" with a single column, or an array written out as text.
 ///
 /// Members of archives are stored or deflated, with zip64 or without; only member NAME is read. A pipe or "-"
-/// (standard input) may hold an .npy or .npz file. If NAME is given, its bytes are kept, so later calls may
-/// read other members. Throws InputError that begins with the place.
+/// (standard input) may hold an .npy or .npz file. If NAME is given, the pipe's bytes are kept, so later
+/// calls may read other members. Throws InputError that begins with the place.
 Array read_array(const std::string& place);
 
-/// Calls read_array() for elements that must be of `type`. bf16 is read as read_open_npy() reads it.
+/// Reads an array as read_array() does; its elements must be of `type`. For bf16 see read_open_npy().
 Array read_array_as(const std::string& place, Type type);
 
-/// Calls read_array_as() for a two-dimensional array in C order, and sets its Array::row_length(). Throws
+/// Reads a two-dimensional array in C order as read_array_as() does, and sets its Array::row_length(). Throws
 /// InputError for an array written out as text, such as "[1,2]".
 Array read_rows_as(const std::string& place, Type type);
 

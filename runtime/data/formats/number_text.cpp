@@ -13,7 +13,7 @@ namespace segfold {
 
 namespace {
 
-/// Parses `text` as a C++ number, rounded once; none if `text` holds anything else.
+/// Parses `text` as a C++ number, rounded once; none if `text` is anything else.
 template <class Number>
 std::optional<Number> read_number(std::string_view text)
 {

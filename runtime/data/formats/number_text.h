@@ -9,22 +9,23 @@
 
 namespace segfold {
 
-/// Reads a decimal fraction, inf or nan, rounded once to a floating-point type. None for any other text.
+/// Reads a decimal fraction, inf or nan, rounded once to a floating-point type. Returns none for any other
+/// text.
 ///
-/// A number too small for the type gives 0 or a denormal; one too large gives infinity.
+/// A number too small for the type gives 0 or a denormal; a number too large gives infinity.
 [[nodiscard]] std::optional<double> rounded_real(std::string_view text, Type type);
 
 /// True if rounded_real() gives infinity for a text that is not itself `inf`.
 [[nodiscard]] bool is_too_large(std::string_view text, Type type);
 
-/// True for digits with or without a minus sign.
+/// True if the text consists of digits, with or without a minus sign.
 [[nodiscard]] bool is_whole_number(std::string_view text);
 
 /// Returns the bits of a number in `type`, in the low bits. For integer types the text must be digits; other
-/// types take the texts of rounded_real(). None for any other text, and for a number beyond the type.
+/// types take the texts of rounded_real(). Returns none for any other text, and for a number beyond the type.
 [[nodiscard]] std::optional<std::uint64_t> bits_of_number(std::string_view text, Type type);
 
-/// Range of a type's finite numbers: "0 to 255", "-65504 to 65504".
+/// Returns the range of a type's finite numbers as text: "0 to 255", "-65504 to 65504".
 [[nodiscard]] std::string range_text(Type type);
 
 }  // namespace segfold

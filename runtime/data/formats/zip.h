@@ -19,10 +19,11 @@ struct ZipMember {
     std::uint32_t crc = 0;
     std::uint64_t packed_bytes = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t place = 0;  ///< offset of its local header in the file
+    std::uint64_t place = 0;  ///< offset of the member's local header in the file
 };
 
-/// Lists the members in the directory's order. Throws InputError, path first, for a damaged archive.
+/// Lists the members in the directory's order. Throws InputError that begins with the path if the archive is
+/// damaged.
 ///
 /// Source: PKWARE Inc., ".ZIP File Format Specification", version 6.3.10, 2022.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
@@ -30,15 +31,15 @@ std::vector<ZipMember> read_zip_directory(const InputFile& file);
 /// Reads exactly the next `into.size()` bytes of a member.
 using ZipSource = std::function<void(std::span<std::byte> into)>;
 
-/// Passes a member's bytes to `use`, which must take all `member.bytes` of them, and then checks their
+/// Passes a member's bytes to `use`, which must read all `member.bytes` bytes, and then verifies the
 /// checksum.
 ///
-/// If this throws, the caller must undo the effects of `use`. `where` begins every message. A member that
-/// claims more bytes than its compressed bytes can give is refused before `use` is called.
+/// If this call throws, the caller must undo the effects of `use`. Every message begins with `where`. A
+/// member that claims more bytes than its compressed bytes can give is refused before `use` is called.
 void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
                      const std::function<void(const ZipSource&)>& use);
 
-/// Passes a member's bytes to `use`, which may take any number of them. No checksum is verified.
+/// Passes a member's bytes to `use`, which may read any number of bytes. No checksum is verified.
 void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
                         const std::function<void(const ZipSource&)>& use);
 
@@ -48,18 +49,20 @@ public:
     /// `deflate` compresses the members. `zip64` writes the 64-bit records even if 32 bits suffice.
     ZipWriter(OutputFile& file, bool deflate, bool zip64) : file_(file), deflate_(deflate), zip64_(zip64) {}
 
-    /// Adds a member made of two pieces. Equal pieces give equal bytes, since no time is recorded.
+    /// Adds a member with the bytes of `head` and `body`. No time is recorded, so equal bytes give equal
+    /// members.
     void add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body);
 
-    /// Adds a stored member of `bytes` bytes. `read` must give bytes from any offset; each is read twice.
+    /// Adds a stored member of `bytes` bytes. `read` must be able to give bytes from any offset, because each
+    /// byte is read twice.
     void add(const std::string& name, std::uint64_t bytes,
              const std::function<void(std::uint64_t place, std::span<std::byte> into)>& read);
 
-    /// Writes the directory. After this, nothing can be added.
+    /// Writes the directory. After this call no member can be added.
     void finish();
 
 private:
-    /// Writes the local header of a member and lists the member.
+    /// Writes the local header of a member, and keeps the member for the directory.
     void begin(ZipMember member);
 
     OutputFile& file_;

@@ -11,14 +11,14 @@ inline constexpr std::uint32_t kZipDirectoryEnd = 0x06054b50;
 inline constexpr std::uint32_t kZipDirectoryEnd64 = 0x06064b50;
 inline constexpr std::uint32_t kZipLocator64 = 0x07064b50;
 
-// Bytes of each record without names and extra fields.
+// Number of bytes of each record without names and extra fields.
 inline constexpr std::uint64_t kZipLocalHeaderBytes = 30;
 inline constexpr std::uint64_t kZipDirectoryEntryBytes = 46;
 inline constexpr std::uint64_t kZipDirectoryEndBytes = 22;
 inline constexpr std::uint64_t kZipDirectoryEnd64Bytes = 56;
 inline constexpr std::uint64_t kZipLocator64Bytes = 20;
 
-// Most compressed bytes held at a time.
+// Most compressed bytes that are held in memory at a time.
 inline constexpr std::size_t kZipPackedChunk = std::size_t{1} << 18;
 
 inline constexpr std::uint16_t kZipStored = 0;
@@ -27,7 +27,7 @@ inline constexpr std::uint16_t kZipEncryptedFlag = 1;
 inline constexpr std::uint16_t kZipUtf8Flag = 0x800;
 inline constexpr std::uint16_t kZipExtra64 = 1;
 
-// A 16- or 32-bit field of this value says that the 64-bit record holds the number.
+// A 16- or 32-bit field with this value has its number in the 64-bit record.
 inline constexpr std::uint16_t kZipInRecord64Short = 0xffff;
 inline constexpr std::uint32_t kZipInRecord64 = 0xffffffff;
 

@@ -16,10 +16,10 @@ namespace segfold {
 namespace {
 
 constexpr std::uint64_t kMostComment = 0xffff;
-// Deflate turns at most 258 bytes into 2 bits.
+// Deflate packs at most 258 bytes into 2 bits, so a packed byte holds at most this many bytes.
 constexpr std::uint64_t kMostInflation = 1032;
 
-/// The little-endian integer at `place`, which must lie inside.
+/// Returns the little-endian integer at `place`, which must lie inside `bytes`.
 template <class Integer>
 Integer field(std::span<const std::byte> bytes, std::uint64_t place)
 {
@@ -45,7 +45,8 @@ struct DirectoryPlace {
     std::uint64_t limit = 0;  ///< offset of the records after the directory
 };
 
-/// Finds the 64-bit record, if its locator stands before the end record at `end`.
+/// Reads the archive's 64-bit record of the directory; none if no locator of such a record stands before
+/// `end`.
 std::optional<DirectoryPlace> find_directory64(const InputFile& file, std::uint64_t end)
 {
     if (end < kZipLocator64Bytes)
@@ -85,7 +86,7 @@ DirectoryPlace find_directory(const InputFile& file)
     refuse(file.path(), "is truncated or not a zip archive: it has no directory at its end");
 }
 
-/// Fills in the fields whose values stand in the 64-bit extra field.
+/// Fills in the fields of `member` whose values stand in the 64-bit extra field.
 void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const std::string& path)
 {
     std::array fields = {&member.bytes, &member.packed_bytes, &member.place};
@@ -114,7 +115,7 @@ void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const st
     refuse(path, fmt::format("is a damaged archive: the 64-bit sizes of '{}' are missing", member.name));
 }
 
-/// Parses the entry at the front of `rest` and removes it there.
+/// Parses the entry at the front of `rest` and removes it from `rest`.
 ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
 {
     if (rest.size() < kZipDirectoryEntryBytes || field<std::uint32_t>(rest, 0) != kZipDirectoryEntry)
@@ -138,7 +139,8 @@ ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
     return member;
 }
 
-/// Offset of a member's compressed bytes. Refuses the member unless all of them lie within the file.
+/// Returns the offset of a member's compressed bytes. Refuses the member if not all of them lie within the
+/// file.
 std::uint64_t find_packed_bytes(const InputFile& file, const ZipMember& member, const std::string& where)
 {
     const auto damaged = [&] { refuse(where, "is damaged: it does not lie within the archive"); };
@@ -192,7 +194,7 @@ public:
     }
 
 private:
-    /// Writes bytes to `into` and returns their number; 0 only at the end.
+    /// Writes bytes to `into` and returns their number, which is 0 only at the end.
     std::size_t inflate_some(std::span<std::byte> into)
     {
         const auto size = static_cast<uInt>(std::min(into.size(), std::size_t{1} << 30));

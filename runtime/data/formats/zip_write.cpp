@@ -85,8 +85,8 @@ std::uint16_t flags_of(const std::string& name)
     return std::ranges::all_of(name, [](unsigned char c) { return c < 0x80; }) ? 0 : kZipUtf8Flag;
 }
 
-/// Adds the fields that the local header and the directory's entry share, from "version needed" to the length
-/// of the extra field.
+/// Adds the fields that the local header and the directory's entry have in common: from "version needed" to
+/// the length of the extra field.
 void add_common(Record& record, const ZipMember& member, bool is_wide, std::size_t extra_bytes)
 {
     record.short_field(is_wide ? kZipVersion64 : kZipVersion)

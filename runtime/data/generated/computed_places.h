@@ -13,26 +13,27 @@ namespace segfold {
 
 /// Facts about an operator's arrays. Some of the arrays may not be made yet.
 struct KnownPlaces {
-    /// Range of index, position, segment or an existing array; none for an array yet to be made.
+    /// Returns the range of `index`, `position`, `segment` or an existing array; none for an array yet to be
+    /// made.
     std::function<std::optional<Interval>(const std::string& name)> values;
-    /// Number of entries of an existing table.
+    /// Returns the number of entries of an existing table; none if the table is yet to be made.
     std::function<std::optional<std::int64_t>(const std::string& table)> length;
 };
 
-/// Requirements on the arrays to be made.
+/// Bounds on the arrays to be made, so that reads at computed indices stay inside the tables.
 class ComputedPlaces {
 public:
     ComputedPlaces(const Operator& op, KnownPlaces known);
 
-    /// True for a column from which an index of a table is computed. It must hold integers from 0 to limit()
-    /// - 1.
+    /// True if an index of a table is computed from the column. The column must then hold integers from 0 to
+    /// limit() - 1.
     [[nodiscard]] bool takes_part(const std::string& column) const { return taking_part_.contains(column); }
 
-    /// The greatest power of two up to 16 that keeps all reads inside the existing tables; 16 if no power
-    /// does.
+    /// The number of values that a column of takes_part() may have: the greatest power of two up to 16 that
+    /// keeps all reads inside the existing tables; 16 if no power does.
     [[nodiscard]] std::int64_t limit() const { return limit_; }
 
-    /// The least length of a table with which all reads of `lift` stay inside; none if it exceeds 2^22.
+    /// The least length of a table that keeps all reads of `lift` inside the table; none if it exceeds 2^22.
     [[nodiscard]] std::optional<std::int64_t> length(const std::string& table) const;
 
 private:

@@ -32,10 +32,10 @@ constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 using SegmentLengths = std::vector<std::int64_t>;
-/// Fills a block of lengths, each from 0 to the number of elements.
+/// Fills a block of lengths. Each length is from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
-/// Fills blocks with the lengths that calls of `draw` return. The call is inlined into the loop.
+/// Makes a DrawBlock from `draw`, which returns one length per call. The call is inlined into the loop.
 template <class Draw>
 DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -46,7 +46,7 @@ DrawBlock by_blocks(std::int64_t num_elements, Draw draw)
     };
 }
 
-/// Fills blocks with the real lengths that calls of `draw` return, rounded down.
+/// Makes a DrawBlock from `draw`, which returns one real length per call. Lengths are rounded down.
 template <class Draw>
 DrawBlock by_rounded_blocks(std::int64_t num_elements, Draw draw)
 {
@@ -175,7 +175,7 @@ void fill_offsets(const std::vector<SegmentLengths>& blocks, std::span<Index> of
     });
 }
 
-/// Makes segments of one length; the last one may be shorter.
+/// Makes segments of equal length; the last segment may be shorter.
 Segments constant_segments(std::int64_t length, std::int64_t num_elements)
 {
     Segments segments;
@@ -204,7 +204,7 @@ std::vector<SegmentLengths> giant_blocks(const Layout& layout, std::int64_t num_
 {
     const auto rest = static_cast<std::int64_t>(parameter(layout, "rest"));
     const std::int64_t others = num_elements - num_elements / 2;
-    // The giant starts at a multiple of `rest`, so that only the last segment may be cut short.
+    // The giant starts at a multiple of `rest`, so that only the last segment may have to be cut short.
     const auto before =
         static_cast<std::int64_t>(parameter(layout, "place") * static_cast<double>(others)) / rest;
     SegmentLengths lengths(static_cast<std::size_t>(before), rest);

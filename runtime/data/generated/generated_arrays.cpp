@@ -76,8 +76,8 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-/// Returns the known values of indices, from existing arrays and segments. A column of indices yet to be made
-/// will hold any index of the tables that it indexes.
+/// Returns the known values of indices, from existing arrays and segments. A column of indices that is yet to
+/// be made counts as holding any index of the tables that it indexes.
 KnownPlaces known_places(const Operator& op, const Segments& segments,
                          const std::map<std::string, Array>& arrays, std::int64_t num_features)
 {
@@ -112,7 +112,7 @@ KnownPlaces known_places(const Operator& op, const Segments& segments,
     return {values, length};
 }
 
-/// The length that a table needs for all of its indices.
+/// Returns the length with which the table has an entry for each of its indices.
 std::int64_t table_length(const Operator& op, const Segments& segments, const std::string& table,
                           const std::map<std::string, Array>& arrays, const ComputedPlaces& computed)
 {
@@ -146,8 +146,8 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
-/// Number of values in `count` elements of a parameter. Throws InputError if memory does not suffice for that
-/// many.
+/// Returns the number of values in `count` elements of a parameter. Throws InputError if memory does not
+/// suffice for these values.
 std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int64_t num_features)
 {
     const auto width = parameter.row ? num_features : 1;
@@ -160,7 +160,7 @@ std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int
     return count * width;
 }
 
-/// The shortest table that is read at this column's values; null if there is none.
+/// Returns the shortest table that the column indexes; null if it indexes none.
 const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
                               const std::vector<NamedLength>& tables)
 {

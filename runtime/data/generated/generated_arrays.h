@@ -15,7 +15,7 @@ namespace segfold {
 struct TableUse {
     std::string table;
     std::string index;  ///< a column, "index", "segment" or "position"; empty for any other expression
-    bool always;        ///< the read is unconditional
+    bool always;        ///< true if the read is unconditional
 };
 
 /// Returns every read of a table, in the order of the text.
@@ -31,21 +31,22 @@ struct GenerateOptions {
 /// Derives the seed of a parameter's values from the common seed.
 std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uint64_t seed);
 
-/// Generates the missing arrays. Returns a description of each by parameter: "generated uniform, seed 7",
-/// "generated places of v, seed 7".
+/// Generates the missing arrays. Returns for each generated array its parameter's name and a description:
+/// "generated uniform, seed 7", "generated places of v, seed 7".
 ///
 /// Values depend on the seed, the parameter's number and the range. A column that indexes a table holds valid
-/// indices of it; a column from which an index is computed holds 0 to 15 (ComputedPlaces). A missing table is
-/// made long enough for its indices. Throws InputError for a table whose indices have no bound.
+/// indices of the table; a column from which an index is computed holds integers from 0 to at most 15 (see
+/// ComputedPlaces). A missing table is made long enough for its indices. Throws InputError if the indices of
+/// a missing table have no bound.
 std::map<std::string, std::string> complete_arrays(const Operator& op, const Segments& segments,
                                                    GenerateOptions options,
                                                    std::map<std::string, Array>& arrays);
 
-/// Names in the order of ValueRange.
+/// The names of the values of ValueRange, in the same order.
 inline constexpr std::array<std::string_view, 5> kRangeNames = {"small_integers", "units", "uniform", "edge",
                                                                 "near_one"};
 
-/// Name of a range, such as "small_integers" or "edge".
+/// Returns the name of a range, such as "small_integers" or "edge".
 std::string_view name(ValueRange range);
 
 }  // namespace segfold

@@ -30,13 +30,13 @@ std::int64_t pick(RandomSequence& sequence, std::int64_t low, std::int64_t high)
     return boost::random::uniform_int_distribution<std::int64_t>(low, high)(sequence);
 }
 
-/// Draws a length from `low` to `high`. Every power of two is equally likely.
+/// Draws a length from `low` to `high`. The logarithm of the length is uniform.
 std::int64_t length_between(RandomSequence& sequence, double low, double high)
 {
     return static_cast<std::int64_t>(low * std::pow(high / low, share(sequence)));
 }
 
-/// Returns the length of segment number `place`.
+/// Draws the length of segment number `place`.
 using PlaceDraw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
 
 PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
@@ -129,7 +129,7 @@ std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_eleme
         lengths.push_back(length);
         left -= length;
     }
-    // Sorts after the last length was cut, so that it is in order too.
+    // The last length is cut before the lengths are sorted, so that it is in order too.
     if (kind == LotKind::ascending)
         std::ranges::sort(lengths);
     if (kind == LotKind::descending)

@@ -6,28 +6,28 @@
 
 namespace segfold {
 
-/// The kinds of segment lengths that may be drawn.
+/// Kinds of segment lengths that lot_lengths() draws.
 enum class LotKind : std::uint8_t {
     equal,         ///< one length from 1 to 2^22
-    near_equal,    ///< a length, give or take an eighth
+    near_equal,    ///< lengths within an eighth of one length
     mixture,       ///< either of two lengths, at random
     power_law,     ///< lengths by a power law, unsorted
     ascending,     ///< a power law, the shortest first
     descending,    ///< a power law, the longest first
-    saw_teeth,     ///< lengths that grow evenly up to a longest one, repeatedly
+    saw_teeth,     ///< lengths rise from 1 to the longest, again and again
     empty_runs,    ///< runs of empty segments alternate with runs of non-empty segments
     mostly_empty,  ///< nearly all segments are empty
     bursts,        ///< runs of short segments alternate with runs of long segments
 };
 
-/// Name of a kind, such as "equal".
+/// Returns the name of a kind, such as "equal".
 std::string name(LotKind kind);
 
-/// Returns the kind for a seed. Ten successive seeds need not give all kinds.
+/// Returns the kind that a seed selects. Ten successive seeds need not give all kinds.
 LotKind lot_kind(std::uint64_t seed);
 
 /// Returns lengths that add up to `num_elements`; the last length is cut to fit. There are at most 2^28 + 1
-/// segments: after 2^28, one more segment takes all elements left over.
+/// segments: if 2^28 segments do not cover all elements, one more segment takes the elements left over.
 ///
 /// The same seed and number of elements give the same lengths on any machine.
 std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_elements);

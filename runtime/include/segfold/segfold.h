@@ -1,18 +1,18 @@
 #pragma once
-// The one header of segfold: operators, sessions, folds, plans, benches, tuning.
+// The only header that users of segfold include: operators, sessions, folds, plans, benches, tuning.
 //
 //     segfold::Session session;
-//     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // host spans in, results out
-//     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
+//     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // takes spans, returns results
+//     auto plan = session.plan(op, segments, num_elements);               // compiles once; runs often
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
-//     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // more than memory holds
-//     auto backward = segfold::gradient(op, "x");                         // operators of the gradient
-//     auto laws = session.prove(op);                                      // verdict, means and time of each
+//     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // data beyond memory
+//     auto backward = segfold::gradient(op, "x");                         // gradient, as operators
+//     auto laws = session.prove(op);                                      // verdict on each law
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
-// Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an
-// operator, InputError for arrays and options, DeviceError for device, driver and compilers, InternalError
-// for a fault of segfold's own.
+// Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for faults of an operator,
+// InputError for arrays and options, DeviceError for device, driver and compilers, InternalError for faults
+// of segfold itself.
 #include "dsl/cpp/define.h"
 #include "dsl/error.h"
 #include "dsl/rewrite/gradient/gradient.h"

@@ -9,7 +9,8 @@
 namespace segfold::prove {
 namespace {
 
-/// Share of the time for a question about all candidates, and seconds for a question about one.
+/// A question about all candidates gets the share `kJointShare` of the time; one about a single candidate
+/// gets `kOneSeconds` seconds.
 constexpr double kJointShare = 0.3;
 constexpr double kOneSeconds = 0.06;
 
@@ -62,8 +63,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         return fmt::format("(push)\n{}(assert (not (and true{})))\n(check-sat)\n(get-value ({}))\n(pop)\n",
                            assumed, names(target, asked), names(target, asked));
     };
-    // If the question about all candidates is too hard, asks about each alone. Drops each without a quick
-    // proof.
+    // If the question about all candidates is too hard, asks about each candidate alone, and drops candidates
+    // without a quick proof.
     const auto drop_one_by_one = [&](const std::string& target, bool of_operands) {
         for (bool dropped = true; dropped;) {
             dropped = false;
@@ -98,8 +99,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         }
         return true;
     };
-    // A candidate that lift breaks cannot support another candidate. A candidate that combine breaks may have
-    // supported others, so the question is repeated without it.
+    // The question about lift assumes no candidate, so candidates dropped for lift change no other answer.
+    // The question about combine assumes all kept candidates, so it is repeated whenever one is dropped.
     if (!drop_until_none_breaks("lifted", false) || !drop_until_none_breaks("combined", true))
         return found;
     for (const auto i : kept)

@@ -11,12 +11,12 @@ namespace segfold::prove {
 /// Conditions found to hold in every state that elements can reach.
 struct Invariants {
     std::vector<smt::Candidate> list;
-    std::string reason;  ///< why the list is empty although there were candidates: no time, or the questions
-                         ///< were too hard
+    /// If the list is empty although there were candidates, the reason: no time, or too hard questions.
+    std::string reason;
 };
 
-/// Finds invariants. Starts with candidates that hold in drawn states, and drops those that lift, identity or
-/// combine breaks, until nothing breaks the rest. If time runs out before, the list is empty.
+/// Finds invariants. Starts with candidates that hold in drawn states. Drops each candidate that lift,
+/// identity or combine breaks, until none breaks any more. If time runs out earlier, the list is empty.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

@@ -16,14 +16,13 @@ using smt::Theory;
 /// Share of the whole time that one question may take, so that the next theory has time left.
 constexpr double kShareOfQuestion = 2.0 / 3;
 constexpr double kPossibleSeconds = 1;
-/// Shares of the remaining time: for the first of two theories, for elements that break a law, for a proof
-/// without the inequalities of real numbers, and for finding invariants.
-constexpr double kShareOfFirst = 0.4;
-constexpr double kShareOfElements = 0.12;
-constexpr double kShareOfEqualities = 0.5;
-constexpr double kShareOfInvariants = 0.5;
-/// The ways to ask about real numbers, tried in turn, each with its share of the remaining time. The question
-/// and Z3's version decide which way answers, and how fast.
+/// Shares of the remaining time.
+constexpr double kShareOfFirst = 0.4;       ///< for the first of two theories
+constexpr double kShareOfElements = 0.12;   ///< for elements that break a law
+constexpr double kShareOfEqualities = 0.5;  ///< for a proof without inequalities of real numbers
+constexpr double kShareOfInvariants = 0.5;  ///< for finding invariants
+/// A way to ask Z3 about real numbers, with its share of the remaining time. The ways are tried in turn,
+/// because the question and Z3's version decide which way answers, and how fast.
 struct WayOfReals {
     std::string_view options, command;
     double share;
@@ -35,7 +34,8 @@ constexpr WayOfReals kWaysOfReals[] = {
     {"", "(check-sat-using qfnra-nlsat)", 1},
 };
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
-/// Seconds for dropping invariants that a proof does not need, and the share of the rest for one question.
+/// Dropping invariants that a proof does not need takes at most `kTidySeconds`. One question about it takes
+/// at most the share `kShareOfTidying` of the seconds left.
 constexpr double kTidySeconds = 0.5;
 constexpr double kShareOfTidying = 0.25;
 
@@ -113,7 +113,7 @@ public:
         finding.seconds = questioner_.seconds_used() - begin;
     }
 
-    /// Returns a finding if `law` is proved bit for bit.
+    /// Returns a finding if `law` is proved bit for bit, else nothing.
     std::optional<LawFinding> prove_undeclared(Law law)
     {
         if (theories_.front() != Theory::bits)
@@ -139,7 +139,7 @@ private:
             finding.invariants = other.invariants;
     }
 
-    /// True if the law is proved or refuted.
+    /// Tries to settle the law. Returns true on success.
     bool settled(LawFinding& finding, Theory theory)
     {
         std::vector<smt::ScriptOptions> ways = {{theory}};
@@ -159,7 +159,7 @@ private:
         return false;
     }
 
-    /// Asks a question. Asks it in several ways if it is about real numbers.
+    /// Asks a question, in several ways if it is about real numbers.
     Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
                bool tells_core = false)
     {
@@ -200,7 +200,7 @@ private:
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
-                return refute(finding, way, true);  // states of one element may be easier than all states
+                return refute(finding, way, true);  // Z3 may still answer for states of one element
             return false;
         }
         if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&
@@ -220,8 +220,8 @@ private:
                 finding.unproved += "; " + invariants.reason;
             return false;
         }
-        // Z3 proves less about products if it knows which real numbers are not negative, and few proofs need
-        // this.
+        // If Z3 knows which real numbers are not negative, it proves less about products. Few proofs need
+        // such inequalities, so a proof is first tried without them.
         auto equal = invariants.list;
         std::erase_if(equal, [&](const smt::Candidate& one) { return orders_reals(one, way.theory); });
         const bool is_whole = equal.size() == invariants.list.size();
@@ -240,7 +240,7 @@ private:
     {
         smt::Candidates asserted(op_, invariants);
         const auto list = equations(finding.law);
-        // While Z3 keeps a core, it proves much less about products of real numbers.
+        // For a question with a core, Z3 proves much less about products of real numbers.
         const bool has_core = !is_real(way.theory);
         const auto question =
             smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
@@ -263,8 +263,8 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// Drops invariants that the proof does not need while there is time, at first half of them at once, at
-    /// last single ones. A core is seldom the smallest, and for real numbers there is none.
+    /// Drops invariants that the proof does not need while there is time: at first half of them at once, at
+    /// the end one at a time. Z3's core is seldom the smallest, and for real numbers there is no core.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
@@ -288,8 +288,8 @@ private:
             }
     }
 
-    /// Whether a proof says something: anything follows from assumptions that cannot be met. The identity or
-    /// some ordinary state must have the invariants, and nothing computed from it may overflow.
+    /// True if the assumptions of a proof can be met; otherwise anything would follow from them. The identity
+    /// or some ordinary state must meet the invariants, and no value computed from it may overflow.
     bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
         const bool may_overflow = theory != Theory::bits;
@@ -313,8 +313,8 @@ private:
         return true;
     }
 
-    /// Looks for elements that break the law, at first with one element per state, then with two for some
-    /// states.
+    /// Looks for elements that break the law: at first with one element for each state, then with two for
+    /// some states.
     bool refute(LawFinding& finding, const smt::ScriptOptions& way, bool of_single_elements)
     {
         if (!bytecode_.tables.empty())
@@ -402,7 +402,7 @@ private:
 
 namespace {
 
-/// Whether a short search finds that the operator does not commute.
+/// True if a short search finds that the operator does not commute.
 bool is_seen_not_to_commute(Operator op)
 {
     op.laws.commutative = true;

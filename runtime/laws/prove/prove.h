@@ -10,9 +10,9 @@ namespace segfold::prove {
 /// Limits and settings of a proof.
 struct ProofOptions {
     double seconds = 3;      ///< processor time for all laws together
-    bool invariants = true;  ///< false: laws must hold in every state that the fields' types allow
-    const ScalarValues* scalars = nullptr;  ///< values for which the laws are judged; null: all values
-    std::filesystem::path smt_lib = {};  ///< folder for the texts of the questions; empty: they are not kept
+    bool invariants = true;  ///< true: a law must hold only in states that elements can reach; false: in all
+    const ScalarValues* scalars = nullptr;  ///< values for which the laws are judged; null for all values
+    std::filesystem::path smt_lib = {};     ///< folder for the questions' texts; empty if they are not kept
 };
 
 /// Asks Z3 about the laws that the search did not refute, and adds its verdicts to the report.

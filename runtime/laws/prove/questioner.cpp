@@ -54,7 +54,8 @@ bool Questioner::begin(const std::string& name, const std::string& declarations,
     keep(name, declarations);
     const auto answer = solver_.begin(declarations, std::min(most_seconds, seconds_left()));
     used_ += answer.seconds;
-    // Declarations without assertions are satisfiable. Any other answer is an error, or came too late.
+    // Z3 answers `sat` to declarations without assertions. Any other answer means an error or too little
+    // time.
     return answer.kind == Answer::Kind::sat;
 }
 

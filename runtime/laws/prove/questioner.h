@@ -10,7 +10,7 @@ namespace segfold::prove {
 /// A solver with one time limit for all questions together.
 class Questioner {
 public:
-    /// Writes each question to a file NAME.smt2 in `folder`; writes none if `folder` is empty.
+    /// Writes each question to a file PREFIX.NAME.smt2 in `folder`; writes none if `folder` is empty.
     Questioner(Solver& solver, double seconds, std::filesystem::path folder, std::string prefix);
 
     Answer ask(const std::string& name, const std::string& question, double most_seconds,

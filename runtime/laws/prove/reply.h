@@ -13,11 +13,11 @@ namespace segfold::prove {
 /// Returns the value texts of "((name value) ...)" in order; empty if the reply has another form.
 std::vector<std::string> values_of(std::string_view reply);
 
-/// Parses a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" for a slot of `type`. Bits are
-/// reinterpreted if `type` is a float. Returns nothing if the text is no such value.
+/// Parses a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" for a slot of `type`. If `type` is a
+/// float, "#x0f" gives its bits. Returns nothing if the text is no such value.
 std::optional<Slot<double>> slot_of(std::string_view value, Type type);
 
-/// Returns the numbers in a text like "(inv.3 inv.17)".
+/// Returns the numbers in a text like "(inv.3 inv.17)": here 3 and 17.
 std::set<std::size_t> core_of(std::string_view reply);
 
 }  // namespace segfold::prove

@@ -34,7 +34,7 @@ constexpr double kStartSeconds = 5;
 constexpr double kGraceSeconds = 0.25;
 /// A question is asked again if the child had less than this share of its limit in processor time.
 constexpr double kStarved = 0.8;
-/// Seconds of each wait for a child that had no processor time.
+/// Seconds of one wait for a child that gets no processor time.
 constexpr double kStarvedSeconds = 0.05;
 /// Seconds between two checks of whether the work was stopped.
 constexpr double kLookSeconds = 0.05;
@@ -142,7 +142,7 @@ bool Solver::start()
     return channel_ >= 0;
 }
 
-/// Whether the child has ended by itself, not after a question.
+/// True if the child has ended by itself, between questions.
 bool Solver::has_ended() const
 {
     pollfd side = {channel_, 0, 0};
@@ -224,8 +224,8 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;
     }
-    // Z3 measures its limit by the wall clock. If other processes used the processor, Z3 had less time than
-    // that.
+    // Z3 measures its limit by the wall clock. If other processes take the processor, Z3 has worked for less
+    // than its limit, and the question is asked again.
     const auto begin = Clock::now();
     for (double allowed = seconds;;) {
         const double had_before = processor_seconds();
@@ -240,7 +240,7 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
     }
 }
 
-/// Asks a question once. Returns false if Z3 says that it had too little time.
+/// Asks a question once. Returns false if Z3 had too little time, else true.
 bool Solver::put(char how, const std::string& question, double seconds, Answer& answer)
 {
     const auto begin = Clock::now();

@@ -1,5 +1,5 @@
 #pragma once
-// Z3 in a child process.
+// Runs Z3 in a child process.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,18 +10,18 @@ namespace segfold::prove {
 struct Answer {
     enum class Kind : std::uint8_t { sat, unsat, unknown };
     Kind kind = Kind::unknown;
-    std::string reason;  ///< why the kind is unknown: "no answer in 2 s", "Z3 gave up (incomplete)", ...
+    std::string reason;  ///< reason for the kind unknown: "no answer in 2 s", "Z3 gave up (incomplete)", ...
     std::string rest;    ///< the text after the verdict: values or a core
     double seconds = 0;  ///< processor time that Z3 took
 };
 
-/// Time limits are processor time. On a shared processor, a question ends after this many times its limit by
-/// the wall clock.
+/// Largest ratio of a question's wall-clock time to its time limit. The limit is processor time, of which a
+/// child on a shared processor gets only a part.
 inline constexpr double kMostPatience = 4;
 
 /// Sends questions in SMT-LIB 2 to Z3 in a child process with limits of memory and time.
 ///
-/// A child that does not answer in time is killed, and the next question starts a new one. For use by one
+/// A child that does not answer in time is killed, and the next question starts another child. For use by one
 /// thread at a time.
 ///
 /// Z3 is `libz3.so.4` or `libz3.so` of the system, opened by the child at run time. SEGFOLD_Z3 names another
@@ -33,12 +33,12 @@ public:
     Solver(const Solver&) = delete;
     Solver& operator=(const Solver&) = delete;
 
-    /// Starts the child. Returns why there is no Z3; empty if there is one.
+    /// Starts the child. Returns an empty text if Z3 is available, else the reason why it is not.
     [[nodiscard]] std::string unavailable();
     /// Version such as "Z3 4.8.12"; empty if there is no Z3.
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// Asks a question that does not depend on earlier ones. The first line of the answer is the verdict.
+    /// Asks a question that does not depend on earlier ones. The first line of Z3's reply is the verdict.
     /// `tells_core` lets the question contain (get-unsat-core), which slows Z3 down.
     Answer ask(const std::string& question, double seconds, bool tells_core = false);
 

@@ -3,8 +3,9 @@
 //
 // The program is built beside the library, embedded in it (solver_program.cpp) and started from memory. It
 // opens libz3 itself and limits its own memory and time, so nothing that Z3 does can harm the asking process.
-// A message is a length in 4 bytes, followed by that many bytes. The first byte of a question tells Z3 to go
-// on from the messages before ('g'), or to forget them and answer with cores ('c') or without ('f').
+//
+// A message is a length in 4 bytes, followed by that many bytes. The first byte of a question is a command:
+// 'g' keeps the messages before; 'c' and 'f' forget them. After 'c', Z3 also answers with cores.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -109,7 +110,7 @@ int main(int count, char** arguments)
         return 2;
     watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
-    std::signal(SIGINT, SIG_IGN);  // sent by the terminal; only the asking process ends this one
+    std::signal(SIGINT, SIG_IGN);  // only the asking process ends this one
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
     limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
@@ -144,7 +145,7 @@ int main(int count, char** arguments)
         if (context == nullptr || text[0] != 'g') {
             if (context != nullptr)
                 z3.del_context(context);
-            // A question's text cannot set this option.
+            // This option is set here because a question's text cannot set it.
             z3.global_param_set("unsat_core", text[0] == 'c' ? "true" : "false");
             Handle config = z3.mk_config();
             context = z3.mk_context(config);

@@ -1,6 +1,6 @@
 #include "runtime/laws/prove/solver_program.h"
 
-// GCC 12 has no #embed.
+// The assembler includes the bytes of the program, because GCC 12 has no #embed.
 asm(".pushsection .rodata\n"
     ".hidden segfold_solver_program\n"
     ".hidden segfold_solver_program_end\n"

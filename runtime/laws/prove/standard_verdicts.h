@@ -1,6 +1,6 @@
 #pragma once
-// The verdicts on the laws of the standard operators that come with the program: dsl/standard/verdicts.jsonl,
-// and in verdicts_newest.jsonl those that differ with a newer version of Z3.
+// The table of verdicts on the laws of the standard operators, dsl/standard/verdicts.jsonl, which comes with
+// the program. The file verdicts_newest.jsonl holds the verdicts of a newer Z3 that differ.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,8 +18,8 @@ inline constexpr double kSecondsForTable = 10;
 struct StandardVerdict {
     std::string op;  ///< name of the operator
     Law law = Law::associative;
-    bool is_claimed = true;   ///< false: commutativity that is proved but not declared
-    std::vector<Type> types;  ///< the types that T may be, in the order of kTypes
+    bool is_claimed = true;   ///< false for commutativity that is proved but not declared
+    std::vector<Type> types;  ///< the types of T with this verdict, in the order of kTypes
     Verdict verdict = Verdict::not_refuted;
     bool eight_bit = false;  ///< covers all states of the 8-bit version, not of the operator itself
     std::string invariants;  ///< invariants that the proof uses
@@ -35,7 +35,7 @@ struct StandardVerdict {
 [[nodiscard]] std::string standard_digest(const StandardOperator& op);
 
 /// Judges the laws of `op` in each of `types`: first by a search of the same cases on every machine, then by
-/// Z3. Throws InputError if there is no Z3.
+/// Z3. Throws InputError if Z3 is not available.
 [[nodiscard]] std::vector<StandardVerdict> judge_standard(const StandardOperator& op,
                                                           const std::vector<Type>& types, Solver& solver,
                                                           double seconds = kSecondsForTable);
@@ -57,8 +57,8 @@ struct StandardVerdict {
 [[nodiscard]] std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
                                                      std::vector<StandardVerdict> found);
 
-/// Returns the faults of `kept` as the table of `operators`, one sentence each: missing and unknown
-/// operators, laws and types, operators changed since, and verdicts `refuted`. Empty if there are none.
+/// Compares the table `kept` with the list `operators`. Returns a sentence for each fault: a missing or
+/// unknown operator, law or type, an operator changed since, a verdict `refuted`. Empty if there is no fault.
 [[nodiscard]] std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kept,
                                                        const std::vector<StandardOperator>& operators);
 

@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Must change whenever the questions of a proof or this format change.
+/// Format version. Must change whenever the questions of a proof or the format change.
 constexpr int kFormat = 6;
 
-/// Opens the cache's folder; null if there is none. With `makes`, creates it.
+/// Returns the cache's folder; null if it does not exist. If `makes` is true, a missing folder is created.
 std::unique_ptr<cache::Folder> open_folder(bool makes)
 {
     try {
@@ -136,10 +136,10 @@ LawFinding finding_of(const Json& json, const Operator& op)
     return finding;
 }
 
-/// The reports remembered in this process, by operator text.
+/// The reports that this process keeps in memory, by operator text.
 class Memory {
 public:
-    /// Does not keep a report that is in a file: readers find it there.
+    /// Keeps the report, unless it is in a file, where readers find it.
     void keep(const std::string& text, LawReport report, bool is_in_file)
     {
         const std::lock_guard lock(mutex_);

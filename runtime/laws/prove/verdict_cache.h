@@ -9,11 +9,11 @@
 
 namespace segfold::prove {
 
-/// Stores a report that holds a proof or a refutation. The report's other verdicts are stored too: they come
-/// from a longer search than a run makes.
+/// Stores a report if it holds a proof or a refutation; otherwise does nothing. The report's other verdicts
+/// are stored too: they come from a longer search than a run makes.
 ///
-/// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the process
-/// remembers the report in memory.
+/// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the report
+/// is kept in memory until the process ends.
 void remember(const Operator& op, const LawReport& report);
 
 /// Returns the report that remember() stored for an operator of the same text.

@@ -13,8 +13,8 @@
 namespace segfold::bench {
 namespace {
 
-/// Completes the results of a peer by key, which does not see every segment: moves its results to their
-/// segments' places and adds the missing ones from the reference.
+/// Completes the results of a peer by key, which skips empty segments. Moves its results to their segments'
+/// places and takes the missing results from the reference.
 Results put_in_place(Results results, const Results& reference, const Filled& filled)
 {
     if (filled.places == 0)
@@ -48,7 +48,7 @@ bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_
     return !(std::fabs(value.real - expected.real) <= tolerance(actual.type()) * scale);
 }
 
-/// Returns the chosen places of every field.
+/// Returns the values of every field at the chosen places.
 Results places_of(const Results& results, const std::vector<std::int64_t>& chosen)
 {
     Results some;
@@ -63,7 +63,7 @@ Results places_of(const Results& results, const std::vector<std::int64_t>& chose
     return some;
 }
 
-/// True if a segment's result depends on more than its elements.
+/// True if a segment's result may depend on its index or on places in the input.
 bool knows_its_place(const Operator& op)
 {
     const auto uses = [](const std::optional<Block>& block, const char* place) {
@@ -197,8 +197,9 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
     return some;
 }
 
-/// Compares segments that differ from the first results beyond the tolerance with the reference, as many as
-/// kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if there are none.
+/// Finds the segments whose results differ from the first results by more than the tolerance, and compares
+/// them with the reference: as many as kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if no
+/// segment differs.
 std::optional<Agreement> Agreements::judge_doubtful() const
 {
     const auto actual = placed_.results();

@@ -11,24 +11,24 @@
 
 namespace segfold::bench {
 
-/// Workloads up to this size are compared with the reference, on the host. Counts elements, or numbers if
-/// elements are rows.
+/// Largest size of a workload whose results are compared with the reference on the host. The size is the
+/// number of elements, or of numbers if elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
 /// Returns the largest distance of two floating-point results that agree, relative to the largest of both
 /// magnitudes and 1.
 ///
 /// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
-/// to show an element too many or too few in all but the longest segments. Results of is_exact operators, and
-/// sums of small integers while they are exact, must agree in every bit.
+/// to show an element too many or too few in all but the longest segments. Results of operators that are
+/// is_exact(), and sums of small integers while they are exact, must agree in every bit.
 [[nodiscard]] double tolerance(Type type);
 
-/// Limits on the segments of a large workload that are judged one by one: their number, and their elements in
-/// all. The first segment is always judged.
+/// Of a large workload, at most `kMostDoubtful` segments with at most `kMostDoubtfulElements` elements are
+/// compared with the reference. The first of these segments may have any length.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
-/// Compares the results in a placed workload's result arrays.
+/// Checks the contents of a placed workload's result arrays.
 ///
 /// Small workloads are compared with the reference.
 ///
@@ -38,14 +38,14 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 /// at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
 class Agreements {
 public:
-    /// `workload` must have its arrays if it is small enough to be judged. For a large workload, `columns`
-    /// are its columns in host memory, one per parameter, or none. All of these and `placed` must outlive
-    /// this object. If the operator is not associative, only the reference's order is right.
+    /// `workload` must have its arrays if it is small enough for the reference. For a large workload,
+    /// `columns` are its columns in host memory, one per parameter, or none. All of these and `placed` must
+    /// outlive this object. If `is_associative` is false, only results in the reference's order are right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();
 
-    /// Judges the contents of the result arrays, which the entry `name` of the bench has written.
+    /// Judges the contents of the result arrays after a run of the plan or peer `name`.
     [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:

@@ -23,7 +23,8 @@ namespace {
 
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
-constexpr double kMostForHost = 2;  // milliseconds up to which a launch's cost on the host matters
+// In milliseconds: if a fold takes less, the time for which a launch keeps the host busy is measured too.
+constexpr double kMostForHost = 2;
 constexpr double kMostForLoading =
     100;  // milliseconds that the driver may take to load code at a first launch
 
@@ -35,8 +36,8 @@ std::string today()
     return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-/// Returns the largest of each resource, and the occupancy of the kernel with most blocks; nothing without
-/// kernels.
+/// Returns each resource's largest value over the kernels, and the occupancy of the kernel with most blocks;
+/// nothing if there are no kernels.
 std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
 {
     if (kernels.empty())
@@ -56,7 +57,7 @@ std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
     return all;
 }
 
-/// Measures one ladder.
+/// Measures the plans and peers of one request.
 class Climber {
 public:
     Climber(Bench& bench, const LadderRequest& request, const LadderListener& listener)
@@ -117,7 +118,7 @@ private:
     }
 
     /// Runs `work` on an entry; a failure becomes the entry's outcome. If the context is lost, the next call
-    /// finds out and throws.
+    /// throws.
     template <class Work>
     void attempt(Entry entry, Work work)
     {
@@ -135,7 +136,7 @@ private:
         add(std::move(entry));
     }
 
-    /// Uses a different byte for each entry of a ladder.
+    /// Fills the results with a byte that differs from entry to entry.
     void poison() { placed_->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
 
     void abandon(Entry& entry, std::string reason) const
@@ -159,8 +160,8 @@ private:
         return compulsory_traffic(request_.problem.op, segments_, request_.workload.num_features, form);
     }
 
-    /// Times a fold that has been launched once, whether right or wrong, and fills in all values derived from
-    /// times.
+    /// Times a fold that has been launched once, and fills in all values derived from times. Folds with wrong
+    /// results are timed too.
     void time(Entry& entry, double first, const std::function<void()>& launch, bool waits,
               const Traffic& traffic)
     {

@@ -13,7 +13,7 @@
 
 namespace segfold::bench {
 
-/// A back end with everything that workloads share: clock, compiled programs, read ceiling.
+/// A back end, with the clock, compiled programs and read ceiling that its workloads share.
 struct Bench {
     /// Peers are compiled with the headers in `cccl` as in make_peer_libraries(). `measured` must outlive
     /// this object. Throws DeviceError if the back end cannot be timed.
@@ -33,25 +33,25 @@ struct LadderPlan {
     Configuration configuration;
     bool is_chosen = false;        ///< the plan that a run would take; it is measured first
     std::string objection;         ///< why the stage cannot serve; empty if it can
-    bool is_reproducible = false;  ///< combines in an order that depends only on the data
+    bool is_reproducible = false;  ///< the plan combines in an order that depends only on the data
     std::string label = "";        ///< distinguishes plans of one stage
 };
 
 struct LadderOptions {
     int repeats = 21;
-    /// A stage is abandoned if it takes this many times as long as the best.
+    /// A stage or peer is abandoned if it takes this many times as long as the best.
     double hopeless = 100;
     /// Time limit for the runs of one plan; at least three runs are made.
     double most_milliseconds = 1e3;
-    /// Also times each run by the host's clock until the host has waited for its end.
+    /// If true, each run is also timed by the host's clock until the host has waited for the run's end.
     bool by_host_clock = false;
 };
 
 /// One workload and the plans and peers to measure on it.
 struct LadderRequest {
     const Problem& problem;
-    /// Must have passed check_tables(). Has its arrays if it has at most kMostJudged elements (numbers, if
-    /// elements are rows).
+    /// A workload that has passed check_tables(). It must have its arrays if it has at most kMostJudged
+    /// elements (numbers, if elements are rows).
     const Workload& workload;
     std::shared_ptr<const LoadedArrays> inputs;
     std::string layout;
@@ -59,7 +59,7 @@ struct LadderRequest {
     std::vector<const Peer*> peers;
     const Catalogue& catalogue;
     LadderOptions options;
-    /// The arrays in host memory, if the workload has none.
+    /// If the workload has no arrays, its arrays in host memory.
     std::vector<const std::byte*> columns = {};
 };
 
@@ -73,11 +73,11 @@ struct LadderListener {
 /// the host's cores.
 ///
 /// A stage that cannot serve, does not compile or fails becomes an entry that says so, and measuring goes on.
-/// Only a failure after which the device refuses work of this process ends it.
+/// Measuring ends only if the device refuses further work of this process.
 ///
-/// A plan is abandoned if one launch took `hopeless` times as long as the best so far. It is not launched at
-/// all if its longest segment alone would take that long, estimated from its times for segments of 2^14 and
-/// 2^18 elements. Throws DeviceError if the workload does not fit the device.
+/// A plan is abandoned if one launch takes `hopeless` times as long as the best so far. It is not even
+/// launched if its longest segment alone would take that long. This time is estimated from the plan's times
+/// for segments of 2^14 and 2^18 elements. Throws DeviceError if the workload does not fit the device.
 [[nodiscard]] WorkloadRecord climb(Bench& bench, const LadderRequest& request,
                                    const LadderListener& listener);
 

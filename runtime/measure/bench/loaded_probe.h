@@ -15,13 +15,14 @@ struct ProbeRequest {
     int repeats = 21;
 };
 
-/// Measures probes in turn. Inputs stay on the GPU as long as they are large enough.
+/// Measures probes one after the other. Their input stays on the GPU until a probe needs a larger one.
 class Probes {
 public:
-    /// Both must outlive this object. Throws DeviceError if the bench does not measure a GPU.
+    /// Both arguments must outlive this object. Throws DeviceError if the bench does not measure a GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
-    /// Compiles, runs, checks and times a probe. The entry's bytes are the bytes that the probe must move.
+    /// Compiles, runs, checks and times a probe. The entry's number of bytes is the number that the probe
+    /// must move.
     ///
     /// If results are wrong, the entry is a failure without times. Throws DeviceError if the buffers do not
     /// fit.
@@ -34,7 +35,7 @@ private:
     cuda::CudaTiming& timing_;
     const Catalogue& catalogue_;
     cuda::DeviceBuffer input_;
-    std::vector<std::byte> results_;  ///< in host memory
+    std::vector<std::byte> results_;  ///< copied to host memory
 };
 
 }  // namespace segfold::bench

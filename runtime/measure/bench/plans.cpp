@@ -36,7 +36,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
         LadderPlan plan{&stage, {}, false, catalogue.unmet(stage, problem).value_or(""), false, asked.label};
         try {
             plan.configuration = configure(stage, asked.settings, plan_facts(problem, shape));
-        } catch (const InputError& error) {  // another workload of the sweep may allow it
+        } catch (const InputError& error) {  // another workload of the sweep may allow this plan
             plan.objection = error.what();
         }
         plans.push_back(std::move(plan));

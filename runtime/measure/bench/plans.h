@@ -16,25 +16,25 @@ struct AskedPlan {
     std::map<std::string, int> settings = {};
 };
 
-/// Selects the plans of a problem that are measured.
+/// The plans of a problem to measure.
 struct PlanSelection {
     /// Request for the plan that a run would take. A reproducible plan is measured as an additional plan.
     PlanRequest chosen = {};
-    /// The only plans measured beside it; empty: every stage that takes the form.
+    /// The only plans measured beside the chosen one; if empty, every stage that takes the form.
     std::vector<AskedPlan> others = {};
-    bool with_rungs = false;  ///< also stages that exist only for the ladder
-    bool asks_records = true;
+    bool with_rungs = false;   ///< true: also measures stages that exist for comparison and are never chosen
+    bool asks_records = true;  ///< tuning records may choose the plan that a run would take
 };
 
-/// Returns the form in which stages read a problem's segments: their own if some stage takes it, else the
-/// form that they are converted to.
+/// Returns the form in which stages read a problem's segments: the problem's own form if some stage takes it,
+/// else the form to which it is converted.
 [[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
 
-/// Returns the plans of a ladder, first the plan that a run would take. Complaints of the tuning records go
-/// to `warnings`.
+/// Returns the plans to measure, first the plan that a run would take. Adds a text to `warnings` for each
+/// tuning record that is ignored.
 ///
-/// If `chosen` names a stage, its plan is the only one. Throws InputError if a chosen stage cannot serve; a
-/// stage of `others` that cannot serve gets an objection.
+/// If `chosen` names a stage, its plan is the only one. Throws InputError if this stage cannot serve. A stage
+/// of `others` that cannot serve gets an objection.
 [[nodiscard]] std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem,
                                                    const Shape& shape, const OperatorLaws& laws,
                                                    const PlanSelection& selection,

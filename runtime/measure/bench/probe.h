@@ -16,11 +16,12 @@ namespace segfold::bench {
 /// Lengths of the two segments that are timed to find a stage's pace.
 inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} << 14, std::int64_t{1} << 18};
 
-/// Returns the pace: milliseconds per element that the longer segment has more.
+/// Returns a stage's pace in milliseconds per element: difference of the two times / difference of the
+/// lengths.
 [[nodiscard]] double pace_of(const std::array<double, 2>& milliseconds);
 
 /// Returns the milliseconds that the emitted stage would take for the request's longest segment alone; 0 if
-/// that cannot matter.
+/// this segment is too short to matter.
 ///
 /// Times two single segments of 2^14 and 2^18 elements. The difference per element is the stage's pace along
 /// a segment: the pace of one thread or of one warp, or almost nothing if the stage cuts segments into tiles.

@@ -52,7 +52,7 @@ ProbeAnswer divergence(const FormulaNames& names)
     };
 }
 
-/// All threads with the same lane have the same result.
+/// Answers of the probe `bank_conflicts`: all threads with the same lane have the same result.
 ProbeAnswer bank_conflicts(const FormulaNames& names)
 {
     const auto stride = names.at("stride");

@@ -17,18 +17,19 @@ namespace segfold::bench {
 /// Outcome of measuring a plan or peer.
 enum class Outcome : std::uint8_t { measured, abandoned, left_out, failed };
 
-/// In the order of Outcome.
+/// Names of outcomes, in the order of Outcome.
 inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"measured", "abandoned", "left_out",
                                                                   "failed"};
 
-/// "measured", "abandoned", "left_out", "failed"
+/// Returns "measured", "abandoned", "left_out" or "failed".
 [[nodiscard]] std::string_view name(Outcome outcome);
 
-/// Whether results are right, and what they were compared with.
+/// Tells whether results are right, and what they were compared with.
 struct Agreement {
     bool is_checked = false;
     bool agrees = true;
-    /// "reference", "tile_scan, bit for bit", "3 of 5000 segments differ from tile_scan, ..."
+    /// Tells the result of the comparison: "reference", "tile_scan, bit for bit", "3 of 5000 segments differ
+    /// from tile_scan, ..."
     std::string text;
 };
 
@@ -48,23 +49,24 @@ struct Entry {
     bool is_peer = false;
     bool is_by_key = false;
     bool is_chosen = false;     ///< the plan that a run would take
-    bool is_host = false;       ///< ran on the CPU: times are the host's, and there is no ceiling
+    bool is_host = false;       ///< ran on the CPU: timed by the host's clock, and compared with no ceiling
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
-    std::string stage_hash;     ///< of the stage's text; empty for peers
+    std::string stage_hash;     ///< hash of the stage's text; empty for peers
     Outcome outcome = Outcome::measured;
-    /// The reason why it was abandoned or left out, its fault, or the work that its time does not include.
+    /// Reason why the plan was abandoned or left out, its error, or the work that its time does not include.
     std::string reason;
-    Quartiles milliseconds;  ///< measured on the GPU
+    Quartiles milliseconds;  ///< time of a run by the GPU's events; on a host, by its clock
     int runs = 0;
-    std::optional<double> host_microseconds;     ///< for which one launch keeps the host busy
-    std::optional<Quartiles> wall_milliseconds;  ///< by the host's clock, until the GPU is done
-    double bytes_per_second = 0;                 ///< bytes that must move, for segments in the form read
-    double fraction = 0;                         ///< share of the read ceiling
-    /// For peers by key: share of the ceiling, counting the keys that they must also move.
+    std::optional<double> host_microseconds;     ///< time for which one launch keeps the host busy
+    std::optional<Quartiles> wall_milliseconds;  ///< time of a run by the host's clock, until the GPU is done
+    /// Rate at which the necessary bytes are moved. Segments count in the form that the stage reads.
+    double bytes_per_second = 0;
+    double fraction = 0;  ///< share of the read ceiling
+    /// For peers by key: share of the read ceiling if the keys also count as necessary bytes.
     double fraction_with_keys = 0;
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
-    /// True if the program was loaded from an earlier compilation, whose time is given.
+    /// True if an earlier run compiled the program. compile_milliseconds is then from that run.
     bool is_compiled_before = false;
     Agreement agreement;
 };
@@ -74,12 +76,12 @@ struct WorkloadRecord {
     std::string op;
     Type element_type = Type::f32;  ///< type of the first parameter
     std::string layout;
-    std::vector<std::int64_t> facts;  ///< what rows have of the operator and the machine: values of kRowFacts
+    std::vector<std::int64_t> facts;  ///< values of kRowFacts: facts of the operator and the machine
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t longest_length = 0;   ///< 0 if no plan was chosen by it
-    std::int64_t padded_elements = 0;  ///< 0 if no plan was chosen by it; see LengthRange
+    std::int64_t longest_length = 0;   ///< 0 if the choice of a plan does not need it
+    std::int64_t padded_elements = 0;  ///< LengthRange::padded; 0 if the choice of a plan does not need it
     std::int64_t num_features = 1;     ///< length of a row
     int index_bits = 32;
     Traffic traffic;
@@ -105,7 +107,7 @@ struct MachineRecord {
     std::string compiler;      ///< "NVRTC 13.0"
     std::string library;       ///< "CCCL 3.0.1", or why there are no peers
     std::string date;          ///< "2026-11-20"
-    double ceiling = 0;        ///< bytes per second
+    double ceiling = 0;        ///< read ceiling in bytes per second
     std::string ceiling_text;  ///< grid that reached the ceiling
     std::string host = {};     ///< name of the CPU
 };

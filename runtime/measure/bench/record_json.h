@@ -9,8 +9,8 @@ namespace segfold::bench {
 [[nodiscard]] Json json_of(const Entry& entry);
 [[nodiscard]] Json json_of(const WorkloadRecord& record);
 
-/// Reads stored measurements that json_of() has written. Throws InputError naming the place of a missing or
-/// wrong member.
+/// Reads measurements that json_of() has written. If a member is missing or wrong, throws InputError naming
+/// its place.
 [[nodiscard]] MachineRecord machine_from(const JsonValue& document);
 [[nodiscard]] WorkloadRecord workload_from(const JsonValue& document);
 

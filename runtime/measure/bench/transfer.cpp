@@ -41,7 +41,7 @@ bool is_copy(const cuda::DeviceBuffer& buffer, std::span<const std::byte> values
     return true;
 }
 
-/// One segment of an operator's elements, with a buffer for them on the GPU and a plan that folds it.
+/// One segment on the GPU: a buffer for its elements, and a plan that folds them.
 class Fold {
 public:
     Fold(cuda::CudaTiming& timing, const Problem& problem, const Stage& stage,
@@ -123,7 +123,7 @@ const std::vector<std::byte>& Transfers::expected()
     return expected_;
 }
 
-/// `work` must queue everything so that it is done when the work of `stream` is.
+/// Times `work`. All that it does on the GPU must be done when `stream` is done.
 template <class Work>
 void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
 {
@@ -139,7 +139,7 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
         stop.record(stream);
         stream.synchronize();
         const std::chrono::duration<double, std::milli> spent = Clock::now() - before;
-        if (run < 0) {  // this run loads code and touches pages
+        if (run < 0) {  // the first run loads code and touches pages, so it does not count
             runs = std::clamp(static_cast<int>(kMostMilliseconds / std::max(spent.count(), 1e-3)),
                               std::min(kFewestTransfers, repeats), repeats);
             continue;

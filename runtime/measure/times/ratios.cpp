@@ -21,7 +21,7 @@ namespace segfold::regress {
 namespace {
 
 constexpr double kMostLoadingMilliseconds = 100;     // most time for loading code at a first launch
-constexpr double kMostPatienceMilliseconds = 30000;  // for one launch that is known to be slow
+constexpr double kMostPatienceMilliseconds = 30000;  // longest launch to wait for without a cut-off
 constexpr double kLongMilliseconds = 1000;           // launches above this are timed once per round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
@@ -33,7 +33,7 @@ struct Data {
     Workload whole;
     std::shared_ptr<const LoadedArrays> inputs;
     std::int64_t longest = 0;
-    std::string objection;  ///< why the operator cannot be folded over it
+    std::string objection;  ///< why the operator cannot fold these segments; empty if it can
 };
 
 /// A plan of a stage, or the reason why there is none.
@@ -48,10 +48,10 @@ struct Choice {
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;
-    double seconds = std::numeric_limits<double>::infinity();  ///< no further round begins after so long
+    double seconds = std::numeric_limits<double>::infinity();  ///< time after which no further round begins
 };
 
-/// A launch over the cut-off takes long: few suffice, and more would keep the user waiting.
+/// The effort for a case over the cut-off. Its launches take long, and many would keep the user waiting.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
 /// A copy of the data that one round uses, in memory of its own.
@@ -60,8 +60,8 @@ struct Placement {
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
-/// Returns which element reads outside of a table, with these segments or with all elements as one; empty if
-/// none does.
+/// Names an element that reads outside of a table, either with these segments or with all elements in one
+/// segment. Returns an empty text if no element does.
 std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
 {
     Workload workload{op, std::move(arrays), segments.copy()};
@@ -84,7 +84,8 @@ struct TimeBench::State {
         : backend(measured), timing(measured.timing()), request(std::move(asked))
     {}
 
-    /// Returns the data of an operator over a layout. They are kept, because they are measured repeatedly.
+    /// Returns the data of an operator over a layout. The data are kept, because they are measured
+    /// repeatedly.
     const Data& prepare(const NamedOperator& named, const std::string& layout)
     {
         auto& place = prepared[named.name + " " + layout];
@@ -109,8 +110,9 @@ struct TimeBench::State {
         return *place;
     }
 
-    /// Loads the operator's columns where they are measured. All layouts share them, because values depend
-    /// only on their places. Tables may depend on the segments.
+    /// Loads the operator's arrays into the memory where they are measured. If the operator has no table, all
+    /// layouts share the arrays, because a value depends only on its index. Tables may depend on the
+    /// segments.
     std::shared_ptr<const LoadedArrays> columns(const NamedOperator& named, const Segments& segments,
                                                 std::string& objection)
     {
@@ -128,7 +130,7 @@ struct TimeBench::State {
         return inputs;
     }
 
-    /// Whether some stage takes segments as keys but not as offsets.
+    /// True if some stage takes segments as keys but not as offsets.
     [[nodiscard]] bool needs_keys() const
     {
         return std::ranges::any_of(request.stages, [](const Stage* stage) {
@@ -156,8 +158,8 @@ struct TimeBench::State {
         return problem;
     }
 
-    /// Returns the plan of the stage that a run would take, in the form that it reads without conversion by
-    /// the host.
+    /// Returns the stage's plan in its default configuration. `otherwise` has the same segments in another
+    /// form. The plan folds `otherwise` if only that form needs no conversion by the host.
     Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
                   const Workload* otherwise) const
     {
@@ -190,8 +192,7 @@ struct TimeBench::State {
         return quartiles(timing->time_by_turns({&reading, 1}, 2, 5)[0]).median;
     }
 
-    /// Returns the milliseconds per element that the stage takes along one segment, estimated from two short
-    /// ones.
+    /// Returns the stage's milliseconds per element of one long segment, estimated from two short segments.
     double pace(const NamedOperator& named, const Stage& stage, const Data& data)
     {
         const auto key = named.name + " " + stage.name;
@@ -217,15 +218,15 @@ struct TimeBench::State {
         return paces[key] = pace;
     }
 
-    /// Returns "444 ms, 112 times as long as reading; the cut-off is 20 times".
+    /// Returns a text such as "444 ms, 112 times as long as reading; the cut-off is 20 times".
     [[nodiscard]] std::string beyond(double milliseconds, double reading) const
     {
         return fmt::format("{:.3g} ms, {:.0f} times as long as reading; the cut-off is {:g} times",
                            milliseconds, milliseconds / reading, request.most_ratio);
     }
 
-    /// Returns why one segment of length `longest` alone would take too long; empty if it would not. A kernel
-    /// cannot be stopped.
+    /// Returns the reason why one segment of length `longest` alone would take too long; empty if it would
+    /// not. The caller asks before a launch, because a kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading, bool has_cut_off)
     {
@@ -238,7 +239,7 @@ struct TimeBench::State {
     /// A stage's plan over a layout, and the plan whose time is the divisor.
     struct Pair {
         Choice own;
-        std::optional<Choice> unsegmented;  ///< none: the divisor is a kernel that only reads
+        std::optional<Choice> unsegmented;  ///< if empty, the divisor is a kernel that only reads
         std::string against;
     };
 
@@ -297,7 +298,7 @@ struct TimeBench::State {
                         : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
     }
 
-    /// Leaves a plan out if there is a reason.
+    /// Leaves a plan out if `reason` is not empty.
     static void exclude(Choice& choice, std::string reason)
     {
         if (reason.empty())
@@ -306,7 +307,7 @@ struct TimeBench::State {
         choice.emitted.reset();
     }
 
-    /// Returns the ratios of one round.
+    /// Returns the ratios of one round. Returns none, and sets `reason`, if a launch is over the cut-off.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {
@@ -393,8 +394,8 @@ struct TimeBench::State {
         }
     }
 
-    /// Returns operator and stage of a case that is measured again. If its pace or a launch excluded the case
-    /// before, the pace is forgotten and measured anew.
+    /// Returns operator and stage of a case that is measured again. If the case has no times, its pace is
+    /// forgotten and measured anew.
     std::pair<const NamedOperator*, const Stage*> again(const TimeCase& one)
     {
         const auto named = std::ranges::find(request.ops, one.op, &NamedOperator::name);
@@ -423,7 +424,7 @@ struct TimeBench::State {
     Backend& backend;
     std::unique_ptr<Timing> timing;
     TimeRequest request;
-    std::map<std::string, double> paces;                                ///< by operator and stage
+    std::map<std::string, double> paces;  ///< milliseconds per element, by operator and stage
     std::map<std::string, std::unique_ptr<Data>> prepared;              ///< by operator and layout
     std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< by operator
 };

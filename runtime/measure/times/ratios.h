@@ -24,28 +24,29 @@ struct TimeRequest {
     std::int64_t num_elements = 0;
     std::uint64_t seed = 7;
     MakeArrays make_arrays;
-    int rounds = 5;   ///< each allocates its own memory
-    int samples = 7;  ///< per round
-    int dropped = 1;  ///< uncounted samples before them
+    int rounds = 5;   ///< number of rounds; each allocates its own memory
+    int samples = 7;  ///< counted samples of a round
+    int dropped = 1;  ///< uncounted samples before those of a round
     /// The cut-off: a stage is left out if it takes longer than this many reads of the data.
     double most_ratio = 20;
 };
 
-/// Measures cases on one back end; keeps what it compiled.
+/// Measures cases on one back end, and keeps its compiled plans.
 ///
 /// A stage over `whole` is compared with a plain read of the same bytes. Over another layout it is compared
-/// with itself over `whole`. If it takes no `whole` or is hopeless there (one thread folding everything), it
-/// is compared with the stage that a run would take for `whole`.
+/// with itself over `whole`. A stage that does not take `whole`, or folds it with a single thread and is
+/// hopeless, is compared with the stage that a run would take for `whole`.
 ///
 /// Cases take turns (A B C A B C), and the first samples are dropped. Each round allocates everything anew,
-/// so the measured noise includes the effect of places in memory.
+/// so the measured noise includes the effect of memory addresses.
 class TimeBench {
 public:
-    /// `backend` must outlive this object. Throws DeviceError, also if the back end cannot be timed.
+    /// `backend` must outlive this object. Throws DeviceError if the device fails or the back end cannot be
+    /// timed.
     TimeBench(Backend& backend, TimeRequest request);
     ~TimeBench();
 
-    /// Measures all cases. `progress` is called with what is being measured.
+    /// Measures all cases. Calls `progress` with the operator and layout before measuring them.
     [[nodiscard]] std::vector<TimeCase> measure(const std::function<void(const std::string&)>& progress);
     /// Measures one case again. Returns nothing if it is over the cut-off.
     [[nodiscard]] Rounds measure(const TimeCase& one);

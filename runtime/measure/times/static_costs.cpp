@@ -12,7 +12,7 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::size_t kTextsAtATime = 48;  // between two progress reports
+constexpr std::size_t kTextsAtATime = 48;  // number of texts compiled between two progress reports
 
 constexpr std::int64_t kRegisterMargin = 8;
 constexpr std::int64_t kInstructionMargin = 64;
@@ -42,7 +42,7 @@ int capability_of(const std::string& architecture)
     return std::stoi(architecture.substr(architecture.find('_') + 1));
 }
 
-/// Returns the unsegmented form and the first segmented one, as far as the stage serves them.
+/// Returns the unsegmented form and the first segmented form, each only if the stage serves it.
 std::vector<SegmentForm> measured_forms(const Stage& stage, const NamedOperator& named,
                                         const Catalogue& catalogue)
 {

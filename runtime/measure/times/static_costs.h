@@ -11,8 +11,8 @@
 
 namespace segfold::regress {
 
-/// The costs of a stage's text for an operator on one architecture. Over several kernels, a value is the sum
-/// or the largest.
+/// The costs of a stage's text for an operator on one architecture. If a text has several kernels, each value
+/// is their sum or their largest value.
 struct StaticCost {
     std::string op;  ///< the operator's name on a command line
     std::string stage;
@@ -43,10 +43,10 @@ struct NamedOperator {
     UsableLaws laws;
 };
 
-/// Compiles every stage that serves an operator: for unsegmented data if it can, and for its first segmented
-/// form, as runs use it.
+/// Compiles every stage that serves an operator and returns the costs. A stage is compiled for unsegmented
+/// data if it takes them, and for its first segmented form.
 ///
-/// Skips architectures that NVRTC does not know. `progress` is called with the number of texts compiled and
+/// Skips architectures that NVRTC does not know. `progress` is called with the numbers of compiled texts and
 /// of all texts. Throws DeviceError if there is no NVRTC.
 [[nodiscard]] StaticCosts static_costs(std::span<const NamedOperator> ops,
                                        std::span<const Stage* const> stages, const Catalogue& catalogue,
@@ -76,9 +76,9 @@ struct StaticVerdict {
 
 /// Compares costs with a baseline. For the same compiler, any increase counts.
 ///
-/// Another compiler may use a few registers and instructions more, which says nothing about this project.
-/// Then up to 8 more registers, and a quarter more instructions (at least 64), do not count. Spills, stack
-/// and shared memory have no such margin: an increase from 0 counts.
+/// Another compiler may use a few registers and instructions more, which is no change of this project. Then
+/// up to 8 more registers, and a quarter more instructions (at least 64), do not count. Spills, stack and
+/// shared memory have no such margin: an increase from 0 counts.
 [[nodiscard]] StaticVerdict compare(const StaticCosts& now, const StaticCosts& baseline);
 
 }  // namespace segfold::regress

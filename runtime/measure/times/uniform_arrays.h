@@ -16,11 +16,13 @@ namespace segfold::regress {
 using MakeArrays =
     std::function<std::vector<Array>(const Operator& op, const Segments& segments, std::uint64_t seed)>;
 
-/// Makes arrays: uniform values for columns, valid indices for columns that index tables, and tables.
+/// Makes an array for each parameter: uniformly distributed values for a column, valid indices for a column
+/// that indexes a table, and the tables.
 [[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
                                                 std::uint64_t seed);
 
-/// Makes the same arrays, with scalars given as text by name.
+/// Returns a function like uniform_arrays(). It takes the scalar parameters from `scalars`, which has texts
+/// by name.
 [[nodiscard]] MakeArrays uniform_arrays_beside(std::map<std::string, std::string> scalars);
 
 }  // namespace segfold::regress

@@ -18,7 +18,7 @@ std::vector<double> pooled(const Rounds& rounds)
     return all;
 }
 
-/// Returns how far the medians of rounds lie apart: the machine's own noise between allocations.
+/// Returns the largest / smallest median of the rounds, minus 1: the machine's own noise between allocations.
 double noise_of(const Rounds& rounds)
 {
     double least = 0, most = 0;
@@ -44,7 +44,7 @@ struct TimeDifference {
         p = mann_whitney(samples, before).p;
     }
 
-    /// Whether the change is large enough to count, whatever the test says.
+    /// True if the change is large enough to count, whatever the U test says.
     [[nodiscard]] bool is_large(const TimeRule& rule) const
     {
         return std::abs(effect) >= std::max(rule.least_effect, noise);
@@ -81,8 +81,8 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     }
 }
 
-/// Returns the baseline's case of the same kind that has times; null if none has. If `one` was not measured,
-/// it has no divisor, so the divisors are not compared.
+/// Returns the baseline's times for the same case; null if the baseline has none. A case that was not
+/// measured has no divisor, so divisors are then not compared.
 const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
 {
     const auto then = std::ranges::find_if(baseline, [&](const TimeCase& other) {
@@ -94,7 +94,7 @@ const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
     return then == baseline.end() ? nullptr : &*then;
 }
 
-/// Describes how the current rounds differ from earlier ones. Returns the U test's p.
+/// Enters the difference between the current and the earlier rounds into `outcome`. Returns the U test's p.
 double describe(TimeOutcome& outcome, const Rounds& then)
 {
     const TimeDifference difference(outcome.now.rounds, then);
@@ -105,7 +105,7 @@ double describe(TimeOutcome& outcome, const Rounds& then)
     return difference.p;
 }
 
-/// Judges a case with current and earlier times; its p is corrected over all cases.
+/// Judges a case with current and earlier times. `outcome.p` must be corrected over all cases.
 void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure, const Remeasure& slowly,
            const TimeRule& rule)
 {
@@ -125,7 +125,7 @@ void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure,
 
 /// Judges a case that was within the cut-off and is now over it in two measurements.
 ///
-/// If the machine is busy, a few samples of a slow launch may all be late, but hardly the least of them.
+/// Other work on the machine may delay many samples of a slow launch, but hardly the least of them.
 void judge_slow(TimeOutcome& outcome, const TimeCase& then, const Remeasure& slowly, const TimeRule& rule)
 {
     auto one = outcome.now;

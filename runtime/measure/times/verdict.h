@@ -21,7 +21,7 @@ struct TimeCase {
     std::string against;  ///< the divisor: "whole", "grid_reduce whole", "read"
     std::string configuration;
     Rounds rounds;       ///< empty if the case was not measured
-    std::string reason;  ///< why it was not measured
+    std::string reason;  ///< why the case was not measured
 
     [[nodiscard]] bool same_case(const TimeCase& other) const;
 };
@@ -29,19 +29,20 @@ struct TimeCase {
 /// Verdict on one case.
 enum class Verdict : std::uint8_t { same, better, worse, ambiguous, no_baseline };
 
-/// "same", "better", "worse", "ambiguous", "no_baseline"
+/// Returns "same", "better", "worse", "ambiguous" or "no_baseline".
 [[nodiscard]] std::string_view name(Verdict verdict);
 
 /// Limits that decide when a difference counts.
 struct TimeRule {
-    double level = 0.01;         ///< of the U test, after Holm's correction over all cases
+    double level = 0.01;         ///< significance level of the U test, after Holm's correction over all cases
     double least_effect = 0.01;  ///< least relative change of the median
-    /// Most noise of the medians of rounds; above it, a change of 5 % could not be recognised.
+    /// Largest noise of the medians of rounds. With more noise, a change of 5 % could not be recognised.
     double most_noise = 0.04;
     std::size_t fewest_rounds = 3;
-    std::size_t fewest_samples = 9;  ///< in all rounds of one side
-    int reruns = 2;                  ///< further measurements of a suspect; all must agree
-    /// Least relative change of a case over the cut-off, which has few samples: 1 is twice the time.
+    std::size_t fewest_samples = 9;  ///< fewest samples in all rounds of one side
+    int reruns = 2;                  ///< further measurements of a suspect case; all must agree
+    /// Least relative change that counts for a case over the cut-off, which has few samples. 1 means twice
+    /// the time.
     double clear_effect = 1;
 };
 
@@ -54,8 +55,8 @@ struct TimeOutcome {
     double effect = 0;           ///< median / baseline_median - 1
     /// Largest / smallest median of a side's rounds, minus 1, for the noisier side.
     double noise = 0;
-    double p = 1;        ///< of the U test, after Holm's correction
-    std::string reason;  ///< why it is ambiguous or over the cut-off
+    double p = 1;        ///< p of the U test, after Holm's correction
+    std::string reason;  ///< why the verdict is ambiguous or the case over the cut-off
 };
 
 /// Measures all rounds of one case again; returns nothing if it cannot be measured.
@@ -67,10 +68,10 @@ using Remeasure = std::function<Rounds(const TimeCase& of)>;
 /// least `least_effect` and by more than the noise of either side. Suspects are measured again, and all
 /// measurements must agree. A case is ambiguous if they disagree, or if it is noisy or has few samples.
 ///
-/// If `now` lacks times that the baseline has, the case is over the cut-off, perhaps only this once, so it is
-/// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. It is worse
-/// if even the least of these ratios exceeds the baseline's median by enough to count; with few ratios, by
-/// `clear_effect`.
+/// A case with times in the baseline but none in `now` was over the cut-off, perhaps only this once, so it is
+/// measured again. If it is over the cut-off once more, `slowly` measures it without a cut-off. The case is
+/// worse if even the least of these ratios exceeds the baseline's median by enough to count; if there are few
+/// ratios, by `clear_effect`.
 [[nodiscard]] std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now,
                                                      std::span<const TimeCase> baseline,
                                                      const Remeasure& remeasure, const Remeasure& slowly = {},

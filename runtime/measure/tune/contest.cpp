@@ -15,19 +15,19 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGainOfTuning = 0.01;
-// Margin for times of screening. In screening the launch passes the numbers, which slows some stages more
-// than others.
+// Tolerance for times of screening. There the launch passes the numbers of a plan as arguments, which slows
+// some stages more than others.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 
-/// Whether `rival` is faster than `incumbent` by enough to be worth a change.
+/// True if `rival` is faster than `incumbent` by enough to be worth a change.
 bool gains(const Finalist& rival, const Finalist& incumbent)
 {
     return rival.measurement.milliseconds < incumbent.measurement.milliseconds * (1 - kLeastGainOfTuning);
 }
 
-/// Whether `rival` is certainly faster than `incumbent`. If other work disturbs the runs, medians may differ
-/// by chance and pass the U test, but the quartiles overlap.
+/// True if `rival` is certainly faster than `incumbent`. If other work disturbs the runs, medians may differ
+/// by chance and pass the U test, but the quartiles then overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
     const auto& ours = rival.measurement.samples;
@@ -36,7 +36,7 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
            quartiles(ours).high < quartiles(theirs).low;
 }
 
-/// Returns "0.795 ms (0.79 - 0.8)".
+/// Returns a text such as "0.795 ms (0.79 - 0.8)": the median and the quartiles.
 std::string runs_text(const Finalist& finalist)
 {
     const auto runs = quartiles(finalist.measurement.samples);
@@ -52,8 +52,8 @@ std::string uncertain_text(const Point& rival, const Finalist& runs, const Final
         print(rival), runs_text(runs), runs_text(incumbent));
 }
 
-/// Returns the points to rank: the fastest plans, of each stage the best two close to them, and the
-/// incumbent.
+/// Returns the indices of the points to rank: the `count` fastest, the two best of each stage if they are
+/// within kDoubt of the fastest, and the incumbent.
 std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
                                      std::size_t count, std::optional<std::size_t> incumbent)
 {

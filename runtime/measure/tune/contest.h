@@ -11,12 +11,13 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    /// Number of fastest plans that are ranked; up to two close plans of each other stage join them.
+    /// Number of fastest plans to rank. The two best plans of each stage are ranked too if they take at
+    /// most 10 % longer than the fastest plan.
     std::size_t finalists = 8;
     int rounds = 21;
 };
 
-/// A finalist with its runs.
+/// A ranked plan with its runs.
 struct Finalist {
     std::size_t place = 0;
     PlanMeasurement measurement;  ///< measured in the ranking
@@ -25,18 +26,19 @@ struct Finalist {
 struct Contest {
     std::vector<Trial> trials;          ///< trials of the screening, known ones included
     std::vector<Finalist> finalists;    ///< fastest first
-    std::optional<std::size_t> winner;  ///< the place of the winner; empty if no plan gives right results
-    std::string reason;                 ///< why this plan won: one sentence without its final dot
+    std::optional<std::size_t> winner;  ///< index in the search space; empty if no plan is right
+    std::string reason;                 ///< reason why this plan won: one sentence without its final dot
     /// False if the incumbent stays only because its runs vary too much to prove another plan faster.
     bool is_certain = true;
-    /// States the number of segments of the winner's results that cannot be judged; empty if none.
+    /// Text with the number of segments of the winner's results that cannot be judged; empty if all can be
+    /// judged.
     std::string unjudged = {};
 };
 
 struct ContestListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
-    std::function<void(std::size_t finalists)> ranking;  ///< called before so many plans are ranked
+    std::function<void(std::size_t finalists)> ranking;  ///< called before ranking, with the number of plans
     std::function<bool()> is_interrupted;                ///< if it returns true, nothing is ranked
 };
 

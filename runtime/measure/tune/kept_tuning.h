@@ -1,5 +1,5 @@
 #pragma once
-// A tuning that reads known trials from the records, and records every measurement and the winner.
+// A tuning that starts from known trials in the user's records, and records every measurement and the winner.
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace segfold::tune {
 
-/// The folder of the user's records. Throws InputError if there is none.
+/// Returns the folder of the user's records. Throws InputError if there is none.
 [[nodiscard]] std::string require_record_folder();
 
 /// Limits of a tuning.
@@ -32,13 +32,13 @@ public:
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// The place of the plan that a run takes today.
+    /// Index in space() of the plan that a run takes today.
     [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
     /// Trials of earlier tunings; they are not measured again.
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
-    /// Searches, ranks and validates. Each measurement is written to the user's file before the next begins,
-    /// and then the winner. Throws InputError if records have no folder.
+    /// Searches, ranks and validates. Writes each measurement to the user's file before the next begins, and
+    /// the winner last. Throws InputError if there is no folder for records.
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
     /// The rows that this tuning has written.

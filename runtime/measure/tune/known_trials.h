@@ -7,8 +7,9 @@
 
 namespace segfold::tune {
 
-/// Returns the earlier measurements with exactly this device, operator, class, shape and stage texts. For
-/// each point, the record of the furthest phase counts; among several such records, the last.
+/// Returns the earlier measurements with exactly this device, operator, class of problem, shape and stage
+/// texts. If a point has several records, the record of the latest phase counts; of several records of this
+/// phase, the last.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

@@ -23,7 +23,7 @@ PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
     return {outcome, 0, {}, std::move(reason)};
 }
 
-/// Returns why the resource report rules a plan out; empty if it does not.
+/// Returns the reason why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
     for (const auto& kernel : plan.kernels()) {
@@ -54,14 +54,14 @@ struct PlanMeter::State {
           shared(asked, stages)
     {}
 
-    /// Emits the text as a run has it. Screening has the launch pass the numbers instead: that is a little
-    /// slower, but many plans share a text.
+    /// Emits a plan's text. By default it has the plan's numbers as constants, as for a run. In screening the
+    /// launch passes the numbers, which is a little slower, but many plans then share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
     }
 
-    /// Runs `work`; a failure of the GPU becomes an outcome.
+    /// Runs `work`. A failure of the GPU becomes the outcome of the measurement.
     template <class Work>
     PlanMeasurement attempt(Work work)
     {
@@ -77,11 +77,11 @@ struct PlanMeter::State {
         }
     }
 
-    /// Uses another byte each time.
+    /// Fills the results with a byte that differs from call to call.
     void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
-    /// Computes the results with which plans of large workloads are compared during screening. They come from
-    /// the rule of thumb, so a wrong plan that comes first cannot make right ones look wrong.
+    /// Computes the expected results for screening large workloads. They come from the rule of thumb's plan,
+    /// so a wrong plan that runs first cannot make right plans look wrong.
     void provide_expected()
     {
         if (is_expected_there)
@@ -127,7 +127,7 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
     try {
         plan = timing->prepare(*placed, {emitted, point.stage});
     } catch (const DeviceError& error) {
-        timing->synchronize();  // throws if more than this plan failed
+        timing->synchronize();  // throws if the device itself failed
         return failure(MeasurementOutcome::resources, error.what());
     }
     if (auto why = objection(*plan); !why.empty())

@@ -15,7 +15,8 @@ namespace segfold::tune {
 /// runs. If the data would stay in the cache, the cache is emptied before each run.
 class PlanMeter : public Evaluator {
 public:
-    /// All arguments must outlive the meter. Throws DeviceError, also if the back end cannot be timed.
+    /// All arguments must outlive the meter. Throws DeviceError if the device fails or the back end cannot be
+    /// timed.
     PlanMeter(Backend& backend, const Problem& problem, const Workload& workload, const Catalogue& catalogue);
     ~PlanMeter() override;
 

@@ -11,7 +11,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
-constexpr double kFailurePenalty = 0.5;  // added to the logarithm of the worst time
+constexpr double kFailurePenalty = 0.5;  // a failure counts as the logarithm of the worst time plus this
 
 class PlanSearcher {
 public:
@@ -59,7 +59,7 @@ private:
         return is_stopped_ || spent_ >= options_.evaluations;
     }
 
-    /// Returns false if no more may be measured.
+    /// Measures a point unless it is known. Returns false if no more points may be measured.
     bool evaluate(std::size_t place)
     {
         if (seen_.contains(place))
@@ -131,7 +131,7 @@ private:
         return places;
     }
 
-    /// Returns the points in `across` of the stages whose best time is close to the best of all.
+    /// Returns the points of SearchSpace::across() whose stage has a best time close to the best of all.
     [[nodiscard]] std::vector<std::size_t> near_thresholds() const
     {
         const auto best = best_of_stages();
@@ -154,11 +154,11 @@ private:
         return places;
     }
 
-    /// Returns the logarithm of the time that nearby trials suggest.
+    /// Returns the logarithm of the time to expect, judged by nearby trials.
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
-        // Of each near measurement: its distance from the problem, and the logarithm of its time.
+        // Distance from `place` and logarithm of the time, for each trial.
         std::vector<std::pair<double, double>> near;
         for (const auto& trial : trials_) {
             const auto& [outcome, milliseconds, samples, reason, compile] = trial.measurement;
@@ -194,7 +194,8 @@ private:
         return places;
     }
 
-    /// Returns neighbours of the best points, crosses of good ones, and some random points.
+    /// Returns the candidates for the next measurement: neighbours of the best points, crosses of good
+    /// points, and random points.
     std::vector<std::size_t> pool(const std::vector<std::size_t>& open)
     {
         constexpr std::size_t kParents = 5, kGood = 20, kCrosses = 20, kRandom = 20;

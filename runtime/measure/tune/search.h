@@ -1,5 +1,5 @@
 #pragma once
-// Searches a space of plans for the fastest. An Evaluator measures them.
+// Searches a space of plans for the fastest plan. An Evaluator measures the plans.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace segfold::tune {
 
-/// A measurement and the index of its point.
+/// A measurement of the point with index `place` in the search space.
 struct Trial {
     std::size_t place = 0;
     PlanMeasurement measurement;
@@ -38,31 +38,31 @@ public:
 
 /// The rule by which a search chooses points.
 enum class Strategy : std::uint8_t {
-    /// Every point if the budget allows; else seeds, then the best points and their neighbours.
+    /// Every point of the stages that can still win, if the budget allows; otherwise as `elite`.
     automatic,
-    everything,
-    elite,
-    random  ///< for comparison
+    everything,  ///< every point of every stage
+    elite,       ///< the best points and their neighbours
+    random       ///< random points, as a comparison for the others
 };
 
 struct SearchOptions {
     Strategy strategy = Strategy::automatic;
     std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< most new measurements
     std::uint64_t seed = 7;
-    /// A stage whose start takes more than this many times the best start's time is searched no further,
-    /// because tuning inside a stage gains less.
+    /// If the best time of a stage is more than this many times the best time of all, its other points are
+    /// not measured, because tuning inside a stage gains less.
     double hopeless = 4;
-    /// A stage within this many times the best time is also tried, before anything else, with the
-    /// configurations that it prefers for longer and shorter segments.
+    /// If the best time of a stage is at most this many times the best time of all, the configurations that
+    /// it prefers for longer and shorter segments are tried too, before the search inside stages.
     double close = 1.25;
-    std::vector<std::size_t> seeds = {};  ///< winners of earlier searches, other shapes, other GPUs
+    std::vector<std::size_t> seeds = {};  ///< indices of points that won earlier searches, perhaps elsewhere
     std::vector<Trial> known = {};        ///< earlier measurements, not repeated
 };
 
 /// Functions called during a search; each may be empty.
 struct SearchListener {
     std::function<void(const Trial& trial)> measured;  ///< called for new trials only
-    /// Asked before each measurement: true if time is up or the user interrupts.
+    /// Called before each measurement. Returns true to end the search, for example when time is up.
     std::function<bool()> stops;
 };
 
@@ -71,12 +71,14 @@ struct SearchListener {
 /// First it decides between stages: it tries the start of every stage, the seeds, and the points that close
 /// stages prefer for longer and shorter segments. Then it searches inside the stages that can still win.
 ///
-/// Deterministic by seed if the evaluator is deterministic. Returns known trials, then new ones.
+/// If the evaluator is deterministic, the same seed gives the same search. Returns known trials, then new
+/// ones.
 ///
-/// Inside stages, it measures ten random points first. Each later pick is the best guess among the neighbours
-/// of the five best points, crosses of the twenty best and twenty random points. A guess is the mean
-/// logarithm of the five nearest trials, weighted by inverse distance; a failure counts as worse than the
-/// worst time. One pick in ten is random.
+/// Inside stages, it measures ten random points first. The candidates for each later measurement are the
+/// neighbours of the five best points, twenty crosses of the twenty best points, and twenty random points.
+/// The candidate with the best guess is measured. A guess is the mean logarithm of the times of the five
+/// nearest trials, weighted by inverse distance; a failure counts as worse than the worst time. One
+/// measurement in ten is of a random point.
 std::vector<Trial> search(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
                           const SearchListener& listener = {});
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kOtherStage = 100;
 
-/// Returns the configuration that a stage prefers, if it can be run.
+/// Returns the configuration that a stage prefers; nothing if it cannot run.
 std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& facts)
 {
     try {
@@ -21,8 +21,8 @@ std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& f
     }
 }
 
-/// Returns a shape with the same number of elements, in segments `times` as long, or as short if `times` is
-/// negative.
+/// Returns a shape with the same number of elements, in segments `times` times as long; if `times` is
+/// negative, -`times` times as short.
 Shape stretched(const Shape& shape, std::int64_t times)
 {
     const auto segments = times < 0 ? shape.num_segments * -times : shape.num_segments / times;
@@ -143,7 +143,8 @@ double SearchSpace::distance(std::size_t first, std::size_t second) const
     const auto& own = ranks_[first];
     const auto& other = ranks_[second];
     double sum = 0;
-    // Any change of a tunable costs half a step, as even far values of one tunable are one change.
+    // Each changed tunable costs half a step plus half the steps between its values: far values of one
+    // tunable are still one change.
     for (std::size_t i = 0; i < own.size(); ++i)
         if (own[i] != other[i])
             sum += 0.5 + 0.5 * std::abs(own[i] - other[i]);

@@ -10,17 +10,17 @@
 
 namespace segfold::tune {
 
-/// A finite set of points. A point's place is its index.
+/// A finite set of points: stages with their configurations. A point's place is its index in the set.
 class SearchSpace {
 public:
-    /// Makes a space of any points; each occurs once. `starts` are the places of points to try first, in
-    /// order; `across` the places of points to try next. Throws InternalError if a point occurs twice or a
-    /// place does not exist.
+    /// Makes a space of any points, each of which occurs once. `starts` are the indices of points to try
+    /// first, in this order; `across` are the indices of points to try next. Throws InternalError if a point
+    /// occurs twice or an index does not exist.
     SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
                 std::vector<std::size_t> across = {});
 
     /// Makes the space that the operator's needs, the device's limits and the `where` conditions allow,
-    /// without stages that exist only for the ladder.
+    /// without rungs: stages that are measured for comparison and never chosen.
     ///
     /// The first start is the rule of thumb's stage in its preferred configuration, followed by the starts of
     /// the other stages. `across` holds the configurations that stages prefer for segments two to sixteen
@@ -44,15 +44,15 @@ public:
     [[nodiscard]] double distance(std::size_t first, std::size_t second) const;
 
 private:
-    /// Values that occur, ascending.
+    /// For each tunable, the values that occur in the space, ascending.
     using Values = std::map<std::string, std::vector<int>, std::less<>>;
 
     std::vector<Point> points_;
     std::vector<std::size_t> starts_;
     std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
-    std::map<std::string, Values, std::less<>> values_;  ///< by stage
-    std::vector<std::vector<int>> ranks_;                ///< for each point, the index of each value
+    std::map<std::string, Values, std::less<>> values_;  ///< values of tunables, by stage
+    std::vector<std::vector<int>> ranks_;  ///< for each point, the ranks of its values in values_
 };
 
 }  // namespace segfold::tune

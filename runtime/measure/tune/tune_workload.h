@@ -18,9 +18,9 @@ struct TuneOptions {
 /// The result of a tuning.
 struct Tuned {
     std::string winner;        ///< "warp_stream ring_offsets=256 ..."; empty if no plan is right
-    std::string reason;        ///< why it won
+    std::string reason;        ///< why this plan won
     double milliseconds = 0;   ///< median time of the winner
-    std::size_t measured = 0;  ///< number of plans
+    std::size_t measured = 0;  ///< number of measured plans
     std::string file;          ///< the file with the records
 };
 

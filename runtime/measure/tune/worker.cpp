@@ -12,7 +12,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kSecondsToStart = 600;
-constexpr int kRounds = 21;  ///< if a request to rank gives none
+constexpr int kRounds = 21;  ///< rounds of a ranking request that names none
 
 Json message_json(const Point& point)
 {
@@ -78,7 +78,7 @@ std::vector<std::vector<double>> answered_samples(const JsonValue& answer)
     return samples;
 }
 
-/// Reads an answer. If it is malformed, something in the worker failed and wrote it.
+/// Reads a worker's answer. Throws InternalError if it is malformed.
 template <class Read>
 auto read_answer(const std::string& answer, Read read)
 {

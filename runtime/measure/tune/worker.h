@@ -12,8 +12,8 @@
 
 namespace segfold::tune {
 
-/// Talks to a program that serves an evaluator over a socket, its standard input and output. Starts the
-/// program when first needed, and again after it has ended.
+/// Lets another program measure plans, and talks to it over its standard input and output. Starts the program
+/// when it is first needed, and again after it has ended.
 class WorkerEvaluator : public Evaluator {
 public:
     /// An answer may take `seconds` once the program has said that it is ready. Becoming ready may take ten
@@ -39,7 +39,8 @@ private:
     void start();
     /// Ends the running program and returns how it ended.
     std::string stop();
-    /// Sends a line and waits for the answer. A failure becomes the outcome.
+    /// Sends a line and waits for the answer. If this fails, returns a measurement with the failure as its
+    /// outcome.
     PlanMeasurement ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
@@ -49,15 +50,15 @@ private:
     int starts_ = 0;
 };
 
-/// The program's side: answers requests from `in`, one per line, until it ends. `write` is called with whole
-/// lines.
+/// Serves a WorkerEvaluator: answers the requests in `in`, one per line, until `in` ends. `write` is called
+/// with whole lines.
 ///
-/// After each answer it calls `is_fit`. If that returns false, the answer announces that the program must be
-/// started anew.
+/// After each answer it calls `is_fit`. If `is_fit` returns false, the answer also says that the program must
+/// be started anew.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 
-/// Returns the line that tells that a worker cannot start.
+/// Returns the line with which a worker reports that it cannot start.
 std::string refusal_line(std::string_view message, int exit_code);
 
 }  // namespace segfold::tune

@@ -44,7 +44,7 @@ Law law_called(const std::string& word)
                     word));
 }
 
-/// The first `count` arrays.
+/// Returns pointers to the first `count` arrays.
 std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::size_t count)
 {
     std::vector<const ArrayIn*> columns;
@@ -53,7 +53,7 @@ std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::
     return columns;
 }
 
-/// ", and nothing is called 'y'": lists some keys of a dictionary that are no parameters.
+/// Returns a text such as ", and nothing is called 'y'" for keys of a dictionary that name no parameter.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
     constexpr std::size_t kMostShown = 3;
@@ -64,8 +64,8 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
-/// Returns the operator for `type`. If `type` is bool, or an integer and the operator takes only floats, the
-/// InputError gives advice.
+/// Returns the operator for `type`. Throws InputError if the operator does not take `type`; gives advice if
+/// `type` is bool, or if it is an integer and the operator takes only floats.
 const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column,
                                                Kind kind)
 {
@@ -382,7 +382,7 @@ std::vector<std::string> Call::names_of_fields(bool with_keys) const
         names.emplace_back("keys");
     for (const auto& field : typed_->fields) {
         names.push_back(field.name);
-        while (std::ranges::count(names, names.back()) > 1)  // if a result is called keys
+        while (std::ranges::count(names, names.back()) > 1)  // a result may itself be called keys
             names.back() += '_';
     }
     return names;
@@ -485,7 +485,7 @@ void Call::require_one_place() const
     };
     const auto& parameters = typed_->op.parameters;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        // The value is passed by the call itself.
+        // A number on the host is passed by value, so it need not lie with the columns.
         const bool is_number =
             i < parameters.size() && parameters[i].scalar && arrays_[i].view().place == Place::host;
         if (i != model_ && !is_number)

@@ -27,12 +27,13 @@ struct FoldWords {
     SessionChoice session;
     PlanOptions plan;
     bool check = false;
-    std::optional<bool> sorts_keys = {};     ///< keys are in any order; plans do not know of it
-    std::optional<KeyOrder> key_order = {};  ///< of keys in any order; none: ascending
+    std::optional<bool> sorts_keys = {};  ///< true: keys may be in any order; not part of `plan`
+    /// Order of the results if keys may be in any order; none: ascending.
+    std::optional<KeyOrder> key_order = {};
 };
 
-/// Converts the value of the keyword argument `word`. If the value has a wrong type, throws TypeError that
-/// names `wanted`. Throws InputError if an integer is too large.
+/// Converts the value of the keyword argument `word`. Throws TypeError that names the `wanted` type if the
+/// value has another type, and InputError if an integer is too large.
 template <class T>
 T value_of(std::string_view word, nb::handle value, const char* wanted)
 {
@@ -52,10 +53,11 @@ T value_of(std::string_view word, nb::handle value, const char* wanted)
 /// InputError for an unknown name.
 [[nodiscard]] std::vector<Law> assumed_laws(nb::handle value);
 
-/// The arguments of a fold. The object holds the caller's arrays.
+/// The arguments of a fold. The object keeps the caller's arrays alive.
 class Call {
 public:
-    /// Reads arrays by position, by name, or in one dictionary, and all other arguments by name.
+    /// Reads the caller's arguments. Arrays come by position, by name or in one dictionary; all other
+    /// arguments by name.
     ///
     /// `own_words` are keyword arguments that the caller of this constructor reads itself. Throws TypeError
     /// for unknown keyword arguments. Throws InputError for arrays that are wrong, or lie on different
@@ -83,10 +85,10 @@ public:
     {
         return {length, typed_->has_rows ? num_features_ : 0};
     }
-    /// The first column. Results are arrays of the same library.
+    /// The first column. It decides the library of the results.
     [[nodiscard]] const ArrayIn& model() const { return arrays_[model_]; }
     [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
-    /// The arrays that this object holds. A fold that continues after the call takes over the arrays.
+    /// The arrays that this object keeps alive. A fold that continues after the call takes them over.
     [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
 
     /// The names of the arrays that a fold writes; `keys` comes first if segments are given by one column of
@@ -94,9 +96,9 @@ public:
     [[nodiscard]] std::vector<std::string> field_names() const;
     /// The names of the returned arrays; `keys` comes first if segments are given by keys.
     [[nodiscard]] std::vector<std::string> result_names() const;
-    /// Whether keys are several columns. The fold then gets flags made from them.
+    /// True if the keys are several columns. The fold then gets flags that are made from the columns.
     [[nodiscard]] bool has_key_columns() const { return key_columns_.first.is_valid(); }
-    /// For keys of several columns: the keys of each segment, in the form of the caller's columns.
+    /// Returns the keys of each segment if the keys are several columns, in the form of the caller's columns.
     [[nodiscard]] nb::object keys_of_segments() const;
     /// The caller's arrays for results, one for each of field_names(); empty if there are none.
     [[nodiscard]] const std::vector<ArrayIn>& out() const { return out_; }
@@ -107,8 +109,8 @@ public:
             arrays_.push_back(std::move(array));
         out_.clear();
     }
-    /// Returns advice for a failed check: it names the arguments that the caller answers for (`assume=`,
-    /// `kernels=`); without these, the laws `doubtful`, which are refuted.
+    /// Returns advice for a failed check. Names the arguments that may be at fault (`assume=`, `kernels=`);
+    /// if neither is given, names the refuted laws in `doubtful`.
     [[nodiscard]] std::string where_to_look(const std::vector<Law>& doubtful) const;
     /// True if the number of segments is unknown before the fold.
     [[nodiscard]] bool finds_segments() const
@@ -122,25 +124,25 @@ public:
         const auto& places = found_->offsets;
         segments_ = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
     }
-    /// The segments that take_found() got; null before.
+    /// The segments given to take_found(); null before that call.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
     /// Makes each distinct key a segment. On a GPU, replaces columns and keys by copies that are sorted by
     /// key. Throws InputError if segments are not given by keys, or if this operator's elements cannot be
     /// moved.
     void sort_by_keys();
-    /// For groups on a GPU: looks at their numbers and counts the groups. If no kernel takes the elements as
-    /// they lie, replaces columns by copies that are sorted by group, and segments by those of the groups.
+    /// For groups on a GPU: checks the group numbers and counts the groups. If no kernel takes unsorted
+    /// elements, replaces columns by copies that are sorted by group, and segments by the groups' ranges.
     void settle_groups_on_device(SessionCore& session);
-    /// Whether sort_by_keys() was called.
+    /// True after sort_by_keys().
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
-    /// The segments of a fold on the host.
+    /// The segments for a fold on the host. If keys may be in any order, the fold itself sorts the elements.
     [[nodiscard]] SegmentsView segments_on_host() const
     {
         return is_sorted_ ? by(segments_.first, words_.key_order.value_or(KeyOrder::ascending)) : segments_;
     }
     /// Returns an output of sorted elements on a GPU in the original order of the elements.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
-    /// Whether the key of each segment is among the results.
+    /// True if the results include the key of each segment.
     [[nodiscard]] bool gives_keys() const
     {
         return segments_.kind == LayoutKind::keys || (found_ && found_->keys);
@@ -154,18 +156,18 @@ private:
     /// arrays hold different lists.
     void take_lists();
     /// Reads the segments from several columns of keys. An element begins a segment if any of its keys
-    /// differs from the element before.
+    /// differs from that of the element before.
     void take_key_columns();
-    /// Numbers distinct keys in any order: of several columns, or texts, on the host. Elements of a number
-    /// are a group.
+    /// Numbers the distinct keys, on the host. Elements with equal numbers form a group. Used for unsorted
+    /// keys that are texts or several columns.
     void number_key_columns(nb::handle keys);
     [[nodiscard]] std::vector<std::string> names_of_fields(bool with_keys) const;
     void take_out();
     void require_one_place() const;
 
     std::shared_ptr<TypedOperator> typed_;
-    std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then those of segments
-    std::size_t model_ = 0;        ///< the place of the first array that is not a scalar
+    std::vector<ArrayIn> arrays_;  ///< arrays of parameters, then of segments
+    std::size_t model_ = 0;        ///< index in arrays_ of the first array that is not a scalar
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;
@@ -173,42 +175,44 @@ private:
     std::shared_ptr<const NumberedKeys> numbered_;  ///< owns the numbers of groups
     std::string_view segments_word_;
     std::vector<std::pair<std::string, nb::object>> segment_objects_;
-    /// Columns of keys, and the flags made of them; of keys in any order, the keys of the groups.
+    /// The columns of keys, and the flags made from them. For unsorted keys: the keys of the groups, without
+    /// flags.
     std::pair<nb::object, nb::object> key_columns_;
     nb::object out_object_;
     std::vector<ArrayIn> out_;
     FoldWords words_;
     bool is_sorted_ = false;
-    nb::object device_places_;  ///< original places on a GPU, an array of the caller's library
+    /// Place of each sorted element before the sort: an array of the caller's library on a GPU.
+    nb::object device_places_;
     std::int64_t num_elements_ = 0;
     std::int64_t num_features_ = 1;
 };
 
-/// Warns once for each operator and type if a key comes back after other keys. `keys` lie on the host, or are
-/// an array on a GPU; of such an array only the first keys are read.
+/// Warns once for each operator and type if a key comes back after other keys. `keys` lie on the host, or on
+/// a GPU, where only the first keys are read.
 void tell_of_keys(const Call& call, const Array& keys);
 void tell_of_keys(const Call& call, const nb::object& keys);
 
-/// The results of a call: a single array, or a named tuple of several.
+/// The results of a call: one array, or a named tuple if there are several.
 [[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);
 
-/// Folds, on the host or on a GPU.
+/// Folds the arrays of a call, on the host or on a GPU, and returns the results.
 [[nodiscard]] nb::object fold(Call& call);
 
-/// Makes a plan of arrays on a GPU, by the program of a similar one where there is one, and keeps it among
-/// `plans`. Needs no lock of the interpreter.
+/// Makes a plan for arrays on a GPU and keeps it in `plans`. Reuses the program of a similar plan if there is
+/// one. Needs no interpreter lock.
 [[nodiscard]] std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPlans& plans,
                                                                   const PlanKey& key,
                                                                   const SegmentsView& segments,
                                                                   const PlanOptions& options);
 
-/// Runs `plan` on a GPU; see fold().
+/// Runs `plan` on a GPU and returns the results.
 [[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
 
 /// Folds arrays of the host by a session.
 [[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);
 
-/// Runs `plan`, one of the host, into the caller's arrays or new ones.
+/// Runs a plan of the host. Writes results to the caller's arrays, or to new ones.
 [[nodiscard]] nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan,
                                      const std::shared_ptr<Session>& session);
 

@@ -24,7 +24,8 @@ Type index_type(const Call& call)
     return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
 }
 
-/// The most elements that a fold may read: each range may have all elements.
+/// Upper bound on the number of elements that a fold reads. Ranges may overlap, so each of them may hold all
+/// elements.
 std::int64_t most_items(const Call& call)
 {
     std::int64_t items = call.num_elements();
@@ -40,7 +41,8 @@ struct HostFold {
     std::shared_ptr<Session> session;
     std::vector<ArrayView> inputs;
     SegmentsView segments;
-    std::shared_ptr<const Segments> found;  ///< may own the offsets of `segments`
+    /// Keeps alive the offsets that `segments` views; null if the caller owns them.
+    std::shared_ptr<const Segments> found;
     FoldOptions options;
     std::shared_ptr<Folded> folded;
 };
@@ -62,7 +64,7 @@ void store(const std::string& field, const Array& array, const ArrayIn& out, boo
         std::memcpy(target.data, array.data(), array.bytes());
 }
 
-/// Arrays of results on a GPU: the caller's or new ones.
+/// The arrays on a GPU to which a fold writes: those of the caller, or new ones.
 class DeviceResults {
 public:
     DeviceResults(const Call& call, Session& session) : call_(call), session_(session)
@@ -91,7 +93,7 @@ public:
             segments.found_keys = views_.front();
         return segments;
     }
-    /// Call it after the run. Returns the results for the caller.
+    /// Returns the results for the caller. Call it after the run.
     [[nodiscard]] nb::object finish(std::uintptr_t stream)
     {
         std::int64_t length = num_segments();
@@ -164,7 +166,7 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Whether the caller's arrays have the types of the results and enough room.
+/// Returns whether the caller's arrays have the types of the results and enough room.
 bool fits_out(const Call& call)
 {
     const auto& out = call.out();
@@ -180,8 +182,8 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Returns a kept plan for a call on the host; null if the call needs a fold. The call gets the segments that
-/// were found for the plan.
+/// Returns a kept plan for a call on the host; null if the call needs a fold. If the plan's segments had to
+/// be found, the call takes them over.
 std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
 {
     if (call.words().check || call.model().kind() == Kind::jax ||
@@ -203,7 +205,7 @@ std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
     return planned.kept->plan;
 }
 
-/// Returns the keys of found segments for the caller.
+/// Returns the keys of the found segments as an array of the caller's library.
 nb::object found_keys(const Call& call)
 {
     const auto& keys = *call.found()->keys;
@@ -368,7 +370,7 @@ std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPl
 
 namespace {
 
-/// Runs a kept plan whose kernels go into the graph into which the stream is captured.
+/// Runs a kept plan while its stream is captured into a graph, so that its kernels become part of the graph.
 nb::object run_into_graph(const Call& call, OperatorPlans& plans, const PlanKey& key, Session& session)
 {
     if (call.finds_segments())

@@ -16,7 +16,7 @@ constexpr auto kPatience = std::chrono::milliseconds(50);
 struct Job {
     std::function<void()> work;
     std::shared_ptr<WorkStopper> stopper = std::make_shared<WorkStopper>();
-    /// Arrays of work that goes on without its caller; freed under the interpreter's lock.
+    /// The arrays of an interrupted caller; freed under the interpreter's lock.
     std::vector<ArrayIn> arrays;
     std::exception_ptr failure;
     bool is_done = false;
@@ -26,14 +26,14 @@ struct Job {
 
 unsigned long main_thread = 0;
 
-/// Jobs whose callers went away. Guarded by the interpreter's lock.
+/// Jobs whose callers were interrupted. Guarded by the interpreter's lock.
 std::vector<std::shared_ptr<Job>>& abandoned()
 {
     static auto* jobs = new std::vector<std::shared_ptr<Job>>;
     return *jobs;
 }
 
-/// Frees the arrays of a job and returns true if the job is done. The job's thread may free the rest.
+/// If the job is done, frees its arrays and returns true. The job's own thread may free the other members.
 bool is_swept(Job& job)
 {
     const std::lock_guard lock(job.mutex);
@@ -42,7 +42,8 @@ bool is_swept(Job& job)
     return job.is_done;
 }
 
-/// Waits for the job at most kPatience; false if it is not done then. Call it without the interpreter's lock.
+/// Waits at most kPatience for the job. Returns false if the job is not done then. Call it without the
+/// interpreter's lock.
 bool wait_a_little(Job& job)
 {
     std::unique_lock lock(job.mutex);

@@ -8,24 +8,24 @@
 
 namespace segfold::python {
 
-/// Runs `work` without the interpreter's lock; the caller holds it.
+/// Runs `work` without the interpreter's lock; the caller holds the lock.
 ///
-/// In the main thread, the exception of a signal's handler ends the wait at once and is thrown. The work goes
-/// on in its own thread until its next throw_if_stopped(), and compilers that it runs are ended. Because it
-/// goes on, `work` must own everything that it uses. `arrays` are held until it is done.
+/// In the main thread, an exception from a signal handler ends the wait at once and is thrown. The work then
+/// goes on in its own thread until its next throw_if_stopped(), and the compilers that it has started are
+/// ended. `work` must therefore own everything that it uses. `arrays` are kept alive until the work is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
-/// Runs `work` directly if there are fewer than `few` elements, else by run_interruptible().
+/// Runs `work` directly if there are fewer than `few` elements; else calls run_interruptible().
 void run_by_size(std::int64_t num_elements, std::int64_t few, const std::function<void()>& work,
                  std::vector<ArrayIn>& arrays);
 
 /// Folds of fewer elements run directly: they are too short for the separate thread that Ctrl-C needs.
 inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
 
-/// The same limit for folds by a compiled native text, which take some hundredths of a second.
+/// The same limit for compiled native folds. A fold of this size takes some hundredths of a second.
 inline constexpr std::int64_t kElementsOfAShortNativeFold = 1 << 25;
 
-/// Waits for work that goes on without its caller, which ends soon. Called at the interpreter's exit.
+/// Waits for the end of work whose caller was interrupted. Called at the interpreter's exit.
 void wait_for_abandoned();
 
 /// Remembers the current thread as the main thread. Called at import.

@@ -13,7 +13,7 @@
 namespace segfold::python {
 namespace {
 
-/// Whether `keys` is a tuple or a list of columns, and not of single keys.
+/// Returns whether `keys` is a tuple or a list of columns; false for a list of single keys.
 bool are_columns(nb::handle keys)
 {
     if (!PyTuple_Check(keys.ptr()) && !PyList_Check(keys.ptr()))
@@ -30,13 +30,13 @@ bool are_columns(nb::handle keys)
     return false;
 }
 
-/// Whether keys are texts, dates or other objects, which have no type of the language.
+/// Returns whether keys are texts, dates or other objects that have no type of the language.
 bool has_texts(nb::handle keys)
 {
     return nb::cast<bool>(nb::module_::import_("segfold._keys").attr("has_texts")(keys));
 }
 
-/// Whether an array has a row of keys for each element.
+/// Returns whether an array has a row of several keys for each element.
 bool has_rows_of_keys(nb::handle keys)
 {
     PyObject* const found = PyObject_GetAttr(keys.ptr(), names().ndim.ptr());
@@ -131,7 +131,7 @@ void Call::number_key_columns(nb::handle keys)
     if (firsts.bytes() != 0)
         std::memcpy(ArrayIn(places, "keys", Access::write).mutable_view().data, firsts.data(),
                     firsts.bytes());
-    // The fold may write its results into these columns.
+    // The keys are copied now, because the fold may write its results into these columns.
     key_columns_.first = keys_module.attr("at")(keys, places);
     segments_ = groups({numbers.type(), numbers.data(), static_cast<std::int64_t>(numbers.length())},
                        static_cast<std::int64_t>(firsts.length()));

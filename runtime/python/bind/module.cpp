@@ -124,7 +124,7 @@ NB_MODULE(_segfold, module)
     using namespace segfold::python;
     module.doc() = "The calls of the C++ library; use them through the package segfold.";
     module.attr("__version__") = SEGFOLD_VERSION;
-    // torch keeps registered objects, and so operators, beyond the interpreter's end.
+    // torch keeps registered objects, and so operators, beyond the interpreter's end. These are no leaks.
     nb::set_leak_warnings(false);
     add_errors(module);
     note_main_thread();

@@ -19,14 +19,14 @@ struct Names {
 /// Returns `str(object)`.
 [[nodiscard]] std::string text_of(nanobind::handle object);
 
-/// "BufferError: memory is not lent"
+/// Returns the error as text: "BufferError: memory is not lent".
 [[nodiscard]] std::string text_of(const nanobind::python_error& error);
 
-/// Raises `error` as an exception that is an AttributeError too, so that `hasattr` and `getattr` with a
-/// default work.
+/// Raises `error` as an exception that is both an InputError and an AttributeError. `hasattr` and `getattr`
+/// with a default need the AttributeError.
 [[noreturn]] void raise_open_type(const InputError& error);
 
-/// Raises CheckError: results are wrong.
+/// Raises CheckError, which reports that results are wrong.
 [[noreturn]] void raise_check(const std::string& message);
 
 }  // namespace segfold::python

@@ -41,7 +41,7 @@ std::string header_of(const std::string& text)
     return header;
 }
 
-/// Reads a type: a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
+/// Reads a type given as a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
 Type type_called(nb::handle given)
 {
     if (PyUnicode_Check(given.ptr()))
@@ -53,7 +53,8 @@ Type type_called(nb::handle given)
     throw InternalError("a word of no type");
 }
 
-/// Reads `exclusive=` or `reverse=`; None is False. Refuses the value of a parameter of that name.
+/// Reads `exclusive=` or `reverse=`; None counts as False. Throws TypeError if the value is probably meant
+/// for a parameter of that name.
 bool scan_word(const PyOperator& op, const std::string& word, nb::handle value)
 {
     const auto& parameters = op.parameters();
@@ -107,7 +108,7 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
         }
     }
     if (!first) {
-        parse_operator(file, text);  // without T, the error about a parameter without a type is better
+        parse_operator(file, text);  // throws a clearer error if a parameter has neither a type nor T
         std::rethrow_exception(failure);
     }
     op.name_ = first->name;
@@ -118,12 +119,13 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
 
 PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
 {
-    std::optional<Type> asked;  // the type of a parameter whose type only one of both operators leaves open
+    std::optional<Type> asked;  // type of a shared parameter that only one operator leaves open
     for (const auto& ours : left.parameters_)
         for (const auto& theirs : right.parameters_)
             if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
                 asked = ours.type ? ours.type : theirs.type;
-    const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };  // a copy
+    // Takes a copy, because typed() is not const.
+    const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };
     if (asked || (!left.is_generic() && !right.is_generic()))
         return PyOperator(typed(left, asked.value_or(Type::f32)) & typed(right, asked.value_or(Type::f32)));
     PyOperator op;
@@ -179,7 +181,7 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
         return fixed_;
     if (const auto found = by_type_.find(type); found != by_type_.end())
         return found->second;
-    // May throw for the type: nothing is kept before.
+    // Making the operator may throw for this type, so it is added to the map only afterwards.
     auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
               : scan_of_      ? segfold::scanned(scan_of_->first.typed(type).op, scan_of_->second)
               : text_.empty() ? standard_operator(name_, type)

@@ -1,7 +1,7 @@
 #pragma once
-// What help() says of calls of an operator.
+// Texts of help() about calls of an operator.
 
-// The words of calls in signatures, a literal to be joined with others.
+// The keyword arguments of a call, as a string literal that is joined with others to a signature.
 #define SEGFOLD_WORDS_OF_A_CALL                                                                            \
     "offsets: typing.Any = None, lengths: typing.Any = None, keys: typing.Any = None, "                    \
     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "                    \

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kMeasure = "measure";
 
-/// Names the way in which a caller has given segments.
+/// Names the way in which the caller gave the segments, for messages.
 std::string text_of_way(LayoutKind kind, bool has_key_columns)
 {
     if (has_key_columns)
@@ -61,8 +61,8 @@ public:
             call.sort_by_keys();
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
-        // These calls need a fold: a plan of a GPU takes arrays of the GPU, only a fold tells how many
-        // segments it has found, and memory of JAX cannot be written.
+        // These calls need a fold. A plan of a GPU takes only arrays of the GPU, only a fold reports the
+        // number of found segments, and memory of JAX cannot be written.
         if (core(*session_).backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
             require_sizes(call);
@@ -75,7 +75,7 @@ public:
         return run_on_host(call, plan_, session_);
     }
 
-    /// Keeps the fastest of so many stages on the arrays of the call.
+    /// Times up to `num_stages` stages on the arrays of the call, and keeps the fastest.
     void measure(const Call& call, int num_stages)
     {
         if (call.finds_segments())
@@ -142,7 +142,8 @@ private:
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }
 
-    /// Throws the errors of Plan::run() for wrong sizes, for a fold that replaces a run of the plan.
+    /// Throws the errors that Plan::run() throws for wrong sizes. Called before a fold that replaces a run of
+    /// the plan.
     void require_sizes(const Call& call) const
     {
         const nb::gil_scoped_release released;

@@ -18,8 +18,8 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Removes the numbers from a line of a warning, because they belong to one case. Digits in names and within
-/// quotes stay.
+/// Removes the numbers from a warning's first line, so that equal warnings about different values are
+/// recognised as equal. Digits in names and within quotes stay.
 std::string without_numbers(std::string_view line)
 {
     const auto is_digit = [&](std::size_t i) { return i < line.size() && line[i] >= '0' && line[i] <= '9'; };
@@ -71,7 +71,7 @@ void warn(const std::vector<std::string>& texts, ToldWarnings* told)
             continue;
         }
         const auto line = std::string_view(text).substr(0, text.find('\n'));
-        auto kind = without_numbers(line);  // the same kind for all elements that show it
+        auto kind = without_numbers(line);  // equal for warnings that differ only in numbers
         if (told->find(kind) != told->end())
             continue;
         say(line.size() == text.size() ? text
@@ -102,7 +102,7 @@ namespace {
 
 std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
 {
-    // Sessions outlive the interpreter.
+    // Never freed, because sessions outlive the interpreter.
     static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;
     return *made;
 }

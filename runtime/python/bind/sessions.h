@@ -25,8 +25,8 @@ struct SessionChoice {
     bool operator==(const SessionChoice&) const = default;
 };
 
-/// Returns the session of these options; there is one for each choice. The caller holds the interpreter's
-/// lock.
+/// Returns the session for these options. Equal options give the same session. The caller holds the
+/// interpreter's lock.
 [[nodiscard]] std::shared_ptr<Session> session_of(const SessionChoice& choice);
 
 /// Returns the session of the GPU on which arrays lie.
@@ -35,11 +35,13 @@ struct SessionChoice {
 /// Returns all sessions. The caller holds the interpreter's lock.
 [[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
 
-/// Warnings given about an operator: by kind, which is the first line without its numbers, the full text.
+/// Warnings given about an operator. Key: the first line of the warning without its numbers (its kind).
+/// Value: the full text.
 using ToldWarnings = std::map<std::string, std::string, std::less<>>;
 
-/// Raises each text as a FoldWarning at the caller's line. With `told`, warns once for each kind, by the
-/// first line, with a hint at sf.explain() if there is more. Without `told`, gives the full text.
+/// Raises each text as a FoldWarning at the caller's line. With `told`, raises only one warning of each kind;
+/// it shows the first line, and names sf.explain() if the text is longer. Without `told`, shows every full
+/// text.
 void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 
 /// Warns, once in a process, if compiled programs cannot be stored for the next process.

@@ -38,7 +38,7 @@ void Call::sort_by_keys()
                                      segments_word_ == "lists" ? "" : ", or give keys instead"));
     is_sorted_ = true;
     if (!is_on_device())
-        return;  // the fold sorts
+        return;  // on the host, the fold sorts
     if (words_.key_order == KeyOrder::first)
         throw InputError(
             "sort=False gives groups in the order in which their keys first stand, and arrays on a GPU are "

@@ -31,17 +31,17 @@ namespace {
 /// Holds the interpreter's lock; takes it if this thread does not hold it.
 using Locked = nb::gil_scoped_acquire;
 
-/// Set when a stream is closed.
+/// A flag that is set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
-/// The Closed flag of the stream for which this thread is asking an iterator; null if none.
+/// The Closed flag of the stream whose iterator this thread is reading; null if this thread reads none.
 thread_local const std::atomic<bool>* reading = nullptr;
 
 /// The arrays of an iterator as one column, copied in their order.
 class Chunks {
 public:
-    /// Reads the first array; its type is the column's type. `fallback` is the type for an iterator without
-    /// arrays. Once `closed` is set, the next array throws Stopped instead of asking the iterator.
+    /// Reads the first array; its type becomes the column's type. If the iterator gives no arrays, the type
+    /// is `fallback`. Once `closed` is set, the iterator is not read again, and Stopped is thrown.
     Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
         : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
     {
@@ -60,7 +60,7 @@ public:
 
     [[nodiscard]] Type type() const { return type_; }
 
-    /// Without the interpreter's lock.
+    /// Copies the next elements to `into` and returns their number. Call it without the interpreter's lock.
     std::int64_t make(Array& into)
     {
         const auto width = size_bytes(type_);
@@ -84,7 +84,7 @@ public:
         return done;
     }
 
-    /// Without the interpreter's lock.
+    /// Returns whether elements are left. Call it without the interpreter's lock.
     bool has_more()
     {
         const Locked locked;
@@ -137,7 +137,7 @@ private:
     std::int64_t taken_ = 0;
 };
 
-/// A source that lends a Python array and holds it.
+/// A source that reads a Python array and keeps it alive.
 class LentArray : public ArraySource {
 public:
     explicit LentArray(ArrayIn&& array)
@@ -165,7 +165,7 @@ private:
     std::unique_ptr<ArraySource> source_;
 };
 
-/// `given`: ("array", array), ("file", path) or ("chunks", iterator).
+/// Makes the source of one array. `given` is ("array", array), ("file", path) or ("chunks", iterator).
 std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string& what,
                                        std::optional<Type> type, std::optional<std::int64_t> num_elements,
                                        const Closed& closed)
@@ -186,14 +186,15 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
         [chunks] { return chunks->has_more(); });
 }
 
-/// The Python array that a LentArray lends; null for other sources.
+/// Returns the Python array of a LentArray; null for other sources.
 const ArrayIn* array_of(const std::unique_ptr<ArraySource>& source)
 {
     const auto* const lent = dynamic_cast<const LentArray*>(source.get());
     return lent == nullptr ? nullptr : &lent->array();
 }
 
-/// If arrays hold lists, takes these as segments. `layout` is the argument of the call that gives segments.
+/// If arrays hold lists, uses the lists as segments. `layout` names the argument of the call that gives
+/// segments.
 void take_lists(StreamInput& input, const Operator& op, const std::string& layout)
 {
     std::vector<const ArrayIn*> arrays;
@@ -207,7 +208,8 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
         return;
     input.segments.kind = lists->kind;
     input.segments.uniform_length = lists->uniform_length;
-    if (lists->kind == LayoutKind::offsets)  // borrowed from the column, whose source holds the offsets
+    // The offsets are borrowed from the column, whose source keeps them alive.
+    if (lists->kind == LayoutKind::offsets)
         input.segments.array = memory_source(Array::borrow(lists->first.type, lists->first.data,
                                                            static_cast<std::size_t>(lists->first.length)));
 }
@@ -286,8 +288,8 @@ public:
         stream_.reset();  // not under mutex_: its iterators take the interpreter's lock
     }
 
-    /// Asks the work to end, which it does when the current iterable has answered, and waits a moment.
-    /// Returns false if the work goes on; the caller must then call close() later.
+    /// Asks the work to end and waits a moment. The work ends once the iterator that it is reading has
+    /// answered. Returns false if the work has not ended in time; the caller must then call close() later.
     bool leave()
     {
         const nb::gil_scoped_release released;
@@ -298,7 +300,7 @@ public:
         return changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return is_done_; });
     }
 
-    /// Whether the work is done, so that close() waits for nothing.
+    /// Returns whether the work is done; close() then waits for nothing.
     [[nodiscard]] bool is_done()
     {
         const nb::gil_scoped_release released;
@@ -313,7 +315,7 @@ public:
             names.push_back(field.name);
         return names;
     }
-    /// Issues the warnings that are known so far and were not issued yet.
+    /// Issues the known warnings that have not been issued yet.
     void warn_of_news()
     {
         std::vector<std::string> texts;
@@ -326,7 +328,7 @@ public:
     }
 
 private:
-    /// On its own thread, without the interpreter's lock.
+    /// Runs the stream, on its own thread and without the interpreter's lock.
     void run()
     {
         std::exception_ptr failure;
@@ -381,14 +383,14 @@ private:
 
     std::shared_ptr<Session> session_;
     std::shared_ptr<TypedOperator> typed_;
-    bool has_keys_;  ///< keys belong to results of segments
+    bool has_keys_;  ///< whether the results include the keys of segments
     std::optional<Stream> stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
     std::vector<std::string> warnings_;
-    Closed closed_;  ///< set under mutex_
-    /// Stopped when the stream is closed.
+    Closed closed_;  ///< true once the stream is closed; set under mutex_
+    /// Stops the work when the stream is closed.
     std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();
     bool is_done_ = false;
     std::exception_ptr failure_;

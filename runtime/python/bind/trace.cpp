@@ -15,7 +15,7 @@
 namespace segfold::python {
 namespace {
 
-/// Returns the name of a source file as text that is never freed, because positions point at it.
+/// Keeps the name of a source file in memory that is never freed, because positions point at it.
 const char* kept(const std::string& file)
 {
     static auto* files = new std::set<std::string>;
@@ -29,7 +29,7 @@ Type type_of(nb::handle word)
     throw InternalError("a traced value of no type");
 }
 
-/// A pair of a file and a line.
+/// Reads a pair of a file and a line.
 Position place_of(nb::handle pair)
 {
     return {nb::cast<int>(pair[1]), 1, 1, kept(nb::cast<std::string>(pair[0]))};

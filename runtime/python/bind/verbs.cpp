@@ -35,7 +35,7 @@ nb::object number_of(const FieldValue& value)
     return nb::int_(value.bits);
 }
 
-/// {field: value}, in the order of the state.
+/// Returns a dictionary of field names and values, in the order of the state.
 nb::dict state_of(const Operator& op, const std::vector<FieldValue>& fields)
 {
     nb::dict state;
@@ -158,8 +158,8 @@ nb::object factors_of_sum(const PyOperator& py_op)
     return nb::none();
 }
 
-/// The gradient of an operator of fixed types by a column: means, name of the gradient, the results whose
-/// gradients are taken, the names of these, and the operators.
+/// Returns the gradient of an operator of fixed types by a column. The tuple holds the means, the name of the
+/// gradient, the results whose gradients are inputs, the names of those gradients, and the operators.
 nb::tuple gradient_of(const PyOperator& op, const std::string& column)
 {
     const auto found = segfold::gradient(op.fixed().op, column);
@@ -176,7 +176,8 @@ nb::tuple gradient_of(const PyOperator& op, const std::string& column)
                           nb::tuple(operators));
 }
 
-/// True if no result changes with the parameter but by steps.
+/// True if the gradient by the parameter is 0: results change with the parameter only in steps, or not at
+/// all.
 bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
 {
     try {
@@ -187,10 +188,10 @@ bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
     return false;
 }
 
-/// What an operator reads by place.
+/// The places and table entries that an operator reads.
 struct PlaceReads {
-    bool index = false;                ///< `index`
-    bool segment = false;              ///< `segment`, but for the place of an entry of a table
+    bool index = false;                ///< true if `index` is read
+    bool segment = false;              ///< true if `segment` is read, other than as the index of a table
     std::set<std::string> by_segment;  ///< tables that are read at [segment]
     std::set<std::string> elsewhere;   ///< tables that are read at other places
     std::set<const ExpressionNode*> seen = {};
@@ -222,8 +223,8 @@ struct PlaceReads {
     }
 };
 
-/// Whether an operator reads `index`; whether it reads `segment`, but for the place of an entry of a table;
-/// and the tables that it reads at [segment] alone.
+/// Returns a tuple: whether the operator reads `index`, whether it reads `segment` other than as the index of
+/// a table, and the tables that it reads only at [segment].
 nb::tuple places_read(const PyOperator& py_op)
 {
     const auto& op = py_op.fixed().op;

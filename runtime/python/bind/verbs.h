@@ -1,20 +1,20 @@
 #pragma once
-// The parts of the module besides operators.
+// Bindings of the module besides operators.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
 namespace segfold::python {
 
-/// Plans: chosen and compiled once, run on arrays of the same sizes.
+/// Binds plans, which are chosen and compiled once, and run on arrays of the same sizes.
 void bind_plan(nanobind::module_& module);
 
-/// Laws, tuning, devices.
+/// Binds functions for laws, tuning and devices.
 void bind_verbs(nanobind::module_& module);
 
-/// Operators made of traced Python functions.
+/// Binds operators made of traced Python functions.
 void bind_trace(nanobind::module_& module);
 
-/// Folds within programs of XLA.
+/// Binds folds within programs of XLA.
 void bind_xla(nanobind::module_& module);
 
 }  // namespace segfold::python

@@ -1,7 +1,7 @@
 // Folds within programs of XLA, which JAX compiles: handlers of XLA's foreign function interface.
 //
-// A call says its operator as a text and its segments by a word, so that a program that XLA has stored serves
-// another process. The plan is that of a call outside: kept by sizes, made at the first run.
+// A call passes its operator as text and its layout as a word, so that another process can run a program that
+// XLA has stored. Plans are made at the first run and kept by sizes, as for calls outside of XLA.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -27,9 +27,9 @@
 namespace segfold::python {
 namespace {
 
-constexpr int kHost = -1;  ///< in place of a GPU's ordinal
+constexpr int kHost = -1;  ///< stands for the host among ordinals of GPUs
 
-/// Where an operator's folds run, and the plans that are kept of them.
+/// The session in which an operator's folds run, and its kept plans.
 struct Target {
     std::shared_ptr<Session> session;
     std::shared_ptr<OperatorPlans> plans;
@@ -54,8 +54,8 @@ SegmentsView segments_of(std::string_view layout, std::int64_t uniform_length, c
     return layout == "uniform" ? uniform(uniform_length) : whole();
 }
 
-/// Makes and compiles a plan by sizes alone, for what it warns of and refuses. Ranges on the host have no
-/// plan before their values are known.
+/// Makes and compiles a plan for these sizes, so that warnings and errors come before the first run. Ranges
+/// on the host get no plan, because their values are not known yet.
 void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_length,
              const std::string& index_type, std::int64_t num_entries, std::int64_t num_elements,
              std::int64_t num_features, int device)
@@ -76,7 +76,8 @@ void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_len
             try {
                 warnings = target.session->plan(typed.op, segments, num_elements, options).warnings();
             } catch (const SpecError&) {
-                // A law is refuted for some data; a fold on the host asks its own.
+                // No plan is made if a law is refuted for some data. A fold on the host then checks the law
+                // on its own data.
             }
         } else {
             PlanKey key(segments, num_elements, options, core(*target.session).num_findings());
@@ -108,14 +109,15 @@ std::int64_t size_of(const XLA_FFI_Buffer& buffer)
     return size;
 }
 
-/// The numbers of the type `type` in a buffer. 64 bits may come as two halves, where JAX has no such type.
+/// Returns the number of values of `type` in a buffer. If JAX has no 64-bit types, the buffer holds each
+/// value as two halves.
 std::int64_t count_of(const XLA_FFI_Buffer& buffer, Type type)
 {
     const bool is_halved = buffer.dtype == XLA_FFI_DataType_U32 && size_bytes(type) == 8;
     return is_halved ? size_of(buffer) / 2 : size_of(buffer);
 }
 
-/// What a program says of one fold.
+/// The attributes and buffers of one fold in a program.
 struct XlaCall {
     std::string_view text, layout;
     std::int64_t uniform_length = 0;
@@ -160,10 +162,11 @@ int device_of(const XlaCall& call)
     return ordinal;
 }
 
-/// The target of a text, made at its first fold. Threads of XLA ask.
+/// Returns the target for an operator's text. Makes the target at the first fold. Threads of XLA call this
+/// function.
 const Target& known_target(std::string_view text, int device)
 {
-    static auto* mutex = new std::mutex;  // threads of XLA may run while the process ends
+    static auto* mutex = new std::mutex;  // never freed: threads of XLA may run while the process ends
     static auto* targets = new std::map<int, std::map<std::string, Target, std::less<>>>;
     {
         const std::lock_guard lock(*mutex);
@@ -180,7 +183,7 @@ const Target& known_target(std::string_view text, int device)
     return (*targets)[device].try_emplace(std::string(text), std::move(made)).first->second;
 }
 
-/// The arrays of a call, of the types that the operator gives them.
+/// The arrays of a call, with the types that the operator declares.
 struct XlaFold {
     std::vector<ArrayView> inputs;
     std::vector<MutableArrayView> results;
@@ -250,7 +253,7 @@ void fold_on_gpu(const XlaCall& call, void* stream)
     kept->plan->run(given.inputs, given.segments, given.results, static_cast<CUstream_st*>(stream));
 }
 
-/// Arithmetic as the language has it: threads of XLA take the smallest numbers for zero.
+/// While it lives, gives its thread the default arithmetic: XLA's threads flush subnormal numbers to zero.
 class PlainArithmetic {
 public:
     PlainArithmetic()
@@ -266,7 +269,7 @@ private:
     std::fenv_t before_{};
 };
 
-/// Runs `work`, and tells XLA of what it throws.
+/// Runs `work`, and converts its exceptions to XLA's errors.
 template <class Work>
 XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
 {
@@ -290,11 +293,13 @@ XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
     }
 }
 
-/// The minor version of the interface that XLA's own header states; earlier XLA tells it in no other way.
+/// Minor version of the interface in the header of the installed XLA. In early releases of XLA, only the
+/// header states this version.
 int xla_minor = XLA_FFI_API_MINOR;
 
-/// Answers which version of the interface the handler is of: XLA's own, as far as this header knows it. What
-/// the handlers use is the same in all versions since 0.1.
+/// Answers XLA if it asks for the handler's version of the interface, and then returns true. The answer is
+/// XLA's own version, or this header's version if that is lower: handlers use only the parts of the interface
+/// that have not changed since 0.1.
 bool has_answered(const XLA_FFI_CallFrame& frame)
 {
     if (frame.extension_start == nullptr || frame.extension_start->type != XLA_FFI_Extension_Metadata)
@@ -335,7 +340,7 @@ XLA_FFI_Error* run_on_gpu(XLA_FFI_CallFrame* frame)
 
 constexpr bool kHasXla = true;
 
-/// The handlers by XLA's names of platforms.
+/// Returns the handlers by XLA's names of platforms.
 nb::dict handlers(int minor)
 {
     xla_minor = minor;

@@ -2,9 +2,9 @@
 
     python pooled_batch_in_torch.py [STEPS]
 
-Each set holds some hundreds of vectors, one of which decides its class: the one with a large first feature. A score for each vector
-says how much it counts; the sets are pooled by the softmax of their scores, without padding. Both the softmax and the weighted sum
-are folds, and their gradients too.
+Each set holds some hundreds of vectors, one of which decides its class: the one with a large first feature. The model
+gives each vector a score; the softmax of a set's scores weighs its vectors in a sum, without padding. The softmax,
+the weighted sum and their gradients are folds.
 """
 
 import sys
@@ -25,7 +25,7 @@ operator pooled(row: row f32, weight: f32) -> f32 { state sum: f32 = 0  lift wei
 
 
 def sets(random, count):
-    """Vectors of `count` sets of 5 to 300, where each set begins, and its class."""
+    """Makes `count` sets of 5 to 299 vectors. Returns the vectors, the offsets of the sets, and the classes."""
     sizes = random.integers(5, 300, count)
     offsets = np.append(0, sizes.cumsum())
     rows = random.standard_normal((offsets[-1], FEATURES)).astype(np.float32)

@@ -2,8 +2,9 @@
 
     python recurrence_in_jax.py [STEPS]
 
-`h = decay * h + x` runs along each sequence. The target is made by decays that the program does not know; it learns them, one for
-each of four channels, by Adam. The recurrence, and its gradient, which runs backwards along each sequence, are folds that XLA calls.
+`h = decay * h + x` runs along each sequence. The target is made with hidden decays, one for each of four channels;
+the program learns them by Adam. XLA calls folds for the recurrence and for its gradient, which runs backwards along
+each sequence.
 """
 
 import sys
@@ -18,7 +19,7 @@ import segfold.jax
 CHANNELS = 4
 TRUE_DECAYS = np.array([0.5, 0.8, 0.9, 0.97], np.float32)
 
-# Two numbers an element, a pair (decay, x) is the map h -> decay * h + x; maps are composed along a sequence.
+# Each element is a pair (decay, x): the map h -> decay * h + x. The fold composes these maps along a sequence.
 recurrence = sf.operator("""
 # The running value of h = decay * h + x, from 0 at the begin of each segment.
 operator recurrence(decay: f32, x: f32) -> (each h: f32) {
@@ -31,7 +32,7 @@ operator recurrence(decay: f32, x: f32) -> (each h: f32) {
 
 
 def sequences(random, count):
-    """Signals of `count` sequences of 20 to 400 steps, one behind the other, and where each begins."""
+    """Makes `count` sequences of 20 to 399 steps, laid end to end. Returns their signals and their offsets."""
     lengths = random.integers(20, 400, count)
     offsets = np.append(0, lengths.cumsum()).astype(np.int32)
     return random.standard_normal((CHANNELS, offsets[-1])).astype(np.float32), offsets

@@ -11,12 +11,12 @@ DLPack, __cuda_array_interface__ or the buffer protocol: give numpy.asarray(offs
 array([ 8.,  6.,  0., 22.], dtype=float32)
 
 * :func:`operator` makes an operator of a text, of a Python class or of a Python function; ``segfold.standard`` holds those
-  that come along.
+  that come with segfold.
 * An operator is called with arrays and with segments: ``op(x, offsets=o)``.
 * :func:`stream` folds columns that do not fit into memory, from files and from iterators.
 * :func:`plan` chooses and compiles once, for arrays of the same sizes.
 * :func:`gradient` gives the backward of an operator, as operators.
-* :func:`explain` says all that was warned of an operator.
+* :func:`explain` gives the full texts of all warnings about an operator.
 * :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
   all of them.
 
@@ -29,14 +29,14 @@ import sys as _sys
 
 try:
     from . import _segfold
-except ImportError as _error:  # the wheels of the stable ABI do not load there
+except ImportError as _error:  # interpreters without a lock load no wheels of the stable ABI
     if getattr(_sys, "_is_gil_enabled", lambda: True)():
         raise
     raise ImportError(
         "this build of segfold is for Python with its lock, and this interpreter runs without; build segfold from "
         "source with it (pip install --no-binary segfold segfold): importing it then turns the lock on"
     ) from _error
-if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # the import has not turned it on
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # the import has not turned the lock on
     raise ImportError(
         "segfold needs the interpreter's lock, which PYTHON_GIL=0 or -X gil=0 keeps off; without them, importing segfold "
         "turns the lock on"
@@ -84,7 +84,7 @@ from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
 
-bool = bool_  # noqa: A001, F405  not among __all__: a program that imports all keeps Python's
+bool = bool_  # noqa: A001, F405  not in __all__: after "from segfold import *", bool is Python's
 
 _operator_docs.install()
 _atexit.register(_segfold.wait_for_abandoned)

@@ -1,4 +1,4 @@
-"""Arrays in traced functions: fields of a state, or results, that have one name and numbers."""
+"""Arrays in traced functions: several fields of a state, or several results, under one name."""
 
 import operator
 
@@ -64,13 +64,13 @@ Entries.__len__ = lambda self: len(self._sf_values)
 
 
 def flat(members):
-    """``(name, type)`` of every field. An array in ``members`` stands for one field per entry."""
+    """Lists ``(name, type)`` of every field. An array in ``members`` gives one field for each entry."""
     return [pair for name, kind in members
             for pair in ([(entry, kind.type) for entry in kind.entries(name)] if isinstance(kind, array) else [(name, kind)])]  # fmt: skip
 
 
 def values_of(members, value):
-    """``value(name, type)`` of each member, by its name; Entries for an array."""
+    """Maps the name of each member to ``value(name, type)``, and the name of an array to its Entries."""
     return {name: Entries(name, [value(entry, kind.type) for entry in kind.entries(name)]) if isinstance(kind, array) else value(name, kind)
             for name, kind in members}  # fmt: skip
 
@@ -80,7 +80,7 @@ def is_list(value):
 
 
 def spread(what, sets, members, at):
-    """The values that a part sets, with each array split into its entries. If ``members`` is empty, a list makes an array."""
+    """Maps names to the values that a part sets. Splits arrays into entries; without ``members``, also lists."""
     arrays = {name: kind for name, kind in members if isinstance(kind, array)}
     spread = {}
     for name, value in sets.items():

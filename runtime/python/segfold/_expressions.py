@@ -1,4 +1,4 @@
-"""The trees that traced functions leave behind."""
+"""Expression trees, which traced functions build."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ _numbers = itertools.count()
 
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
+    """A scalar type. A call converts: ``sf.f32(n)``. An index makes an array of fields: ``sf.f32[4]``."""
 
     __slots__ = ("name", "is_float", "is_integer")
 
@@ -24,14 +24,14 @@ class Type:
         return make("convert", (self.name,), (as_value(value),), self)
 
     def __getitem__(self, length):
-        """The type of an array of so many fields, 1 to 256."""
+        """The type of an array of ``length`` fields, 1 to 256."""
         return _kinds.array(self, length)
 
-    __iter__ = None  # Python would ask for entry 0, 1, ...
+    __iter__ = None  # otherwise Python would iterate by __getitem__(0), (1), ...
 
     @property
     def word(self):
-        """Its name in this package."""
+        """The type's name in this package."""
         return "bool_" if self.name == "bool" else self.name
 
     def __repr__(self):
@@ -54,7 +54,7 @@ def _type_called(name):
 
 
 def as_type(kind):
-    """The type for a dtype or a scalar type of NumPy. Returns any other object, and a dtype without a type here, unchanged."""
+    """The type for a dtype or a scalar type of NumPy. Other objects and unknown dtypes are returned unchanged."""
     try:
         return _types[_kinds.type_word(kind)] if _kinds.is_of_numpy(kind) else kind
     except _segfold.InputError:
@@ -62,7 +62,7 @@ def as_type(kind):
 
 
 class Part:
-    """A part of an operator while it is traced: "combine of operator total". Values that it gets belong to it."""
+    """A part of an operator that is being traced: "combine of operator total". Its arguments belong to it."""
 
     __slots__ = ("text",)
 
@@ -82,7 +82,7 @@ class Value:
         self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
         self._sf_facts = facts
         self._sf_arguments = arguments
-        self._sf_type = type  #: None: made of plain numbers alone, so the context gives the type
+        self._sf_type = type  #: None if made of plain numbers alone: then the context gives the type
         self._sf_number = next(_numbers)  #: greater than the numbers of its arguments
         self._sf_place = place()
         self._sf_part = part  #: the part that it belongs to; None for numbers and for values such as sf.length()
@@ -97,13 +97,13 @@ class Value:
         return f"<{self._sf_described()}, traced>"
 
     def _sf_described(self):
-        """For messages: "a value of f32", "the number 0.5"."""
+        """Describes the value in messages: "a value of f32", "the number 0.5"."""
         if self._sf_kind == "number":
             return f"the number {self._sf_facts[0]}"
         return "a bare number" if self._sf_type is None else f"a value of {self._sf_type}"
 
     def _sf_origin(self):
-        """For messages: "field 'sum' of combine of operator total"."""
+        """Names the value and its part in messages: "field 'sum' of combine of operator total"."""
         what = (f"field '{self._sf_facts[1]}'" if self._sf_kind == "field" else f"'{self._sf_facts[0]}'" if self._sf_kind == "name"
                 else f"an element of table '{self._sf_facts[0]}'" if self._sf_kind == "gather" else self._sf_described())
         return f"{what} of {self._sf_part.text}"
@@ -376,7 +376,7 @@ def make(kind, facts, arguments, type, part=None):
 
 
 def _part_of(made, arguments, part):
-    """The part that a new value belongs to: the part of its arguments, which must all belong to one."""
+    """Returns the part to which a new value belongs: that of its arguments. Refuses arguments of different parts."""
     of = made
     for value in arguments:
         if value._sf_part is None or value._sf_part is part:
@@ -396,7 +396,7 @@ def call(name, arguments, type):
 
 
 def as_value(value, whose="", at=None):
-    """Returns a traced value, or a plain number as a traced value. For messages, ``whose`` names its owner, ``at`` its place."""
+    """Returns a traced value; converts a plain number. Messages name the owner, ``whose``, and the place, ``at``."""
     if isinstance(value, Value):
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":

@@ -1,4 +1,4 @@
-"""Arguments of folds in the graphs of torch and JAX, which know an operator by its text and its arrays by their places."""
+"""Arguments of folds in graphs of torch and JAX. A graph holds an operator as its text, and arrays by position."""
 
 import typing
 
@@ -6,7 +6,7 @@ from . import _segfold
 from ._results import standing_for
 
 
-_operators = {}  # those that are known by their texts, for messages of the operators that users have made
+_operators = {}  # text -> operator: for an operator that the user made, the user's own object
 
 
 def operator_of_text(text):
@@ -16,7 +16,7 @@ def operator_of_text(text):
 
 
 def text_of(op):
-    """The text by which an operator of fixed types is known."""
+    """The text of an operator of fixed types, by which operator_of_text() finds it again."""
     text = op._origin()[1]
     _operators.setdefault(text, op)
     return text
@@ -35,7 +35,7 @@ def arrays_given(parameters, name, signature, columns, named):
 
 
 def segments_given(arrays, uniform):
-    """The name of the layout and its arrays, from ``(name, value)`` for each way to give them."""
+    """Returns the layout's name and its arrays. ``arrays`` lists ``(name, value)`` of each argument for segments."""
     layout, segments = "whole", []
     for name, value in arrays:
         if value is not None:
@@ -58,9 +58,10 @@ def segments_given(arrays, uniform):
 
 
 def gradient_by_steps(made, op, arrays, of_results, run):
-    """The gradient of `op` that `made` describes. ``run(step, arrays)`` folds by an operator, and gives its results in a list.
+    """Computes the gradient of `op` that `made` describes. ``run(step, arrays)`` lists the results of `step`.
 
-    `of_results` holds the gradients of the results by name. Gradients by scalars and tables have the shapes of these.
+    `of_results` holds the gradients of the results by name. The gradient by a scalar has the scalar's shape; the
+    gradient by a table has an entry for each segment.
     """
     given = dict(zip((name for name, _, _ in op.parameters), arrays))
     model = given[made.wrt]
@@ -75,12 +76,12 @@ def gradient_by_steps(made, op, arrays, of_results, run):
 
 
 def kinds_of(op):
-    """What each parameter is: "column", "table" or "scalar"."""
+    """Lists the kind of each parameter: "column", "table" or "scalar"."""
     return ["scalar" if name in op.scalars else "table" if is_table else "column" for name, _, is_table in op.parameters]
 
 
 class Form(typing.NamedTuple):
-    """What of a fold does not depend on arrays: the operator's text, the way of its segments, and their length if that is ``uniform``."""
+    """What defines a fold besides arrays: the operator's text, the layout, and the length of ``uniform`` segments."""
 
     text: str
     layout: str
@@ -88,7 +89,7 @@ class Form(typing.NamedTuple):
 
 
 def num_segments(form, num_elements, segments):
-    """The number of segments, where shapes tell it."""
+    """Computes the number of segments from shapes. Not for keys and flags: only a fold can count their segments."""
     if form.layout == "whole":
         return 1
     if form.layout == "uniform":
@@ -97,11 +98,12 @@ def num_segments(form, num_elements, segments):
 
 
 def flattened(library, form, size, arrays, segments):
-    """One fold of all entries of a batch, behind each other: its form, arrays and segments; None where they are folded in turn.
+    """Lays the entries of a batch end to end, so that one fold serves all: returns its form, arrays and segments.
 
-    Arrays and segments are pairs of an array and whether its first dimension is the batch's, of `size` entries. `library` has the
-    functions of the arrays. Places of an entry must not show: `index` comes from a column, and tables that are read at [segment] lie
-    behind each other too.
+    Returns None if each entry needs its own fold. `arrays` and `segments` hold pairs: an array, and whether its first
+    dimension is the batch, which has `size` entries.
+    `library` has functions for these arrays. Results must not depend on an entry's place in the batch: a column
+    replaces `index`, and tables that are read at [segment] are laid end to end too.
     """
     op = operator_of_text(form.text)
     reads_index, reads_segment, by_segment = _segfold.places_read(op)
@@ -140,7 +142,8 @@ def flattened(library, form, size, arrays, segments):
     if form.layout == "whole":
         return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
     parts = [library.widened(whole(part, is_part), size * length) for part, is_part in segments]
-    # What is wrong within an entry must not show in another one. The host refuses -1; a GPU does not look at segments, and takes others.
+    # Wrong segments of one entry must not change other entries. On the host they become -1, which the fold refuses.
+    # On a GPU, where a fold checks no segments, right segments replace them.
     if form.layout == "lengths":
         is_right = (parts[0] >= 0).all(1, keepdims=True) & (parts[0].sum(1, keepdims=True) == length)
         instead = library.places(count, parts[0])[None] == count - 1

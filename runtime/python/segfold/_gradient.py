@@ -20,12 +20,13 @@ class Gradient:
         self.wrt = wrt  #: the parameter
         self._name = f"gradient of {op.name} by {wrt}"
         self._of_type: typing.Dict[str, typing.Any] = {}
-        made = self._made(_example(op))  # refused here, not in a call
+        made = self._made(_example(op))  # an operator without a gradient is refused here, not in a call
         self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan", "scan" or "two scans"
         self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
         self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
-        self.names: typing.Tuple[str, ...] = made[3]  #: the names of these in a call, ``("grad_mean", "grad_variance")``
-        self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]  #: in the order in which they run; where ``T`` is open, for one type
+        self.names: typing.Tuple[str, ...] = made[3]  #: names of these gradients, ``("grad_mean", "grad_variance")``
+        #: the operators in the order in which they run; if ``T`` is open, for one type
+        self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]
 
     def _made(self, op):
         key = op.signature
@@ -59,7 +60,7 @@ class Gradient:
         found = given[self.result]
         if self.wrt not in self.operator.scalars:
             return found
-        if str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16"):  # the sum may be beyond their range
+        if str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16"):  # the sum may exceed their range
             found = found.astype("float32") if hasattr(found, "astype") else found.float()
         return found.sum()
 
@@ -76,7 +77,7 @@ class Gradient:
 
 
 def _example(op):
-    """The operator for one type of floats, if its type is open."""
+    """Returns the operator. If its type is open, returns the operator for one type of floats."""
     if not op.is_generic:
         return op
     return op.typed(next((type for type in ("f32", "f64", "f16", "bf16") if type in op.types), op.types[0]))
@@ -90,7 +91,7 @@ def _gradient(op, wrt):
 def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
     """The gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
 
-    That is a column of floats, a table of floats that is read at ``[segment]`` alone, or a scalar.
+    ``wrt`` names a column of floats, a table of floats that is read only at ``[segment]``, or a scalar.
 
     ``means`` tells how it is made: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
     reason if there is none.

@@ -53,7 +53,7 @@ def operator_html(op):
 
 
 def plan_html(plan):
-    """A plan: its facts, then the operator and the emitted text, closed until somebody opens them."""
+    """A plan: its facts, then the operator and the emitted text, which are folded away at first."""
     rows = [("operator", plan.operator.signature), ("back end", f"{plan.backend}: {plan.device}")]
     rows += plan.explain().items()
     parts = [_table(rows), _folded("operator", highlighted(plan.operator.text))]

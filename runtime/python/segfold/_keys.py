@@ -4,11 +4,11 @@ import sys
 
 from . import _segfold
 
-_OF_NO_TYPE = "OSUTmM"  # kinds of NumPy: objects, bytes, texts, spans of time, dates
+_OF_NO_TYPE = "OSUTmM"  # NumPy's kinds of dtypes: objects, bytes, texts, durations, dates
 
 
 def starts(keys):
-    """The columns of keys, and a flag for each element: true if any of its keys differs from the element before."""
+    """The columns of keys, and a flag for each element: true if a key differs from that of the element before."""
     columns = tuple(_array(column) for column in keys) if isinstance(keys, (tuple, list)) else _array(keys)
     changes = None
     for column in columns if isinstance(columns, tuple) else (columns,):
@@ -20,7 +20,7 @@ def starts(keys):
 
 
 def of_segments(columns, flags):
-    """The keys of each segment: as many columns, or an array with a row for each segment."""
+    """The keys of each segment, in the form of ``columns``: a tuple of columns, or one array."""
     flags = flags != 0
     return tuple(_taken(column, flags) for column in columns) if isinstance(columns, tuple) else _taken(columns, flags)
 
@@ -34,7 +34,7 @@ def has_texts(keys):
 
 
 def columns(keys, word):
-    """Names and columns of numbers on the host, in the order of the keys: texts and other objects are numbered, dates are integers."""
+    """Lists ``(name, column)`` of numbers on the host. Numbers texts and other objects; dates become integers."""
     if isinstance(keys, (tuple, list)):
         given = [(f"{word}[{i}]", column) for i, column in enumerate(keys)]
     elif len(getattr(keys, "shape", ())) == 2:
@@ -71,7 +71,7 @@ def _numbers(column, name):
             return _ranks(array, name)
     except _segfold.InputError:
         raise
-    except Exception as error:  # of the library that holds the column, or of objects that are compared
+    except Exception as error:  # from the column's library, or from comparing its objects
         raise _segfold.InputError(f"'{name}' holds objects that have no order as keys ({type(error).__name__}: {error})") from None
     return numpy.ascontiguousarray(array)
 
@@ -82,7 +82,7 @@ def _num_nulls(column):
 
 
 def _on_host(column):
-    """A column as NumPy holds it without loss."""
+    """A column as an array of NumPy, without loss."""
     import numpy
 
     if _library(column) == "polars":
@@ -94,12 +94,12 @@ def _on_host(column):
 
 
 def _ranks(array, name):
-    """For each entry of a column of objects, its place among the distinct ones."""
+    """The rank of each entry of a column of objects among the column's distinct entries."""
     import numpy
 
     array = array.astype(object) if array.dtype.kind == "T" else array
     distinct, ranks = numpy.unique(array, return_inverse=True)
-    if array.dtype == object:  # their order need not be total: NaN, sets
+    if array.dtype == object:  # objects such as NaN and sets may have no total order
         if len(distinct) == 1 and distinct[0] != distinct[0]:
             raise _segfold.InputError(f"'{name}' holds {distinct[0]!r}, which equals nothing, not even itself, and is no key")
         for one, next_one in zip(distinct, distinct[1:]):
@@ -113,7 +113,7 @@ def _is_on_gpu(column):
 
 
 def at(keys, places):
-    """The keys at some places: as many columns, or an array with a row for each place."""
+    """The keys at ``places``, in the form of ``keys``: a tuple of columns, or one array."""
     return tuple(_taken_at(column, places) for column in keys) if isinstance(keys, (tuple, list)) else _taken_at(keys, places)
 
 
@@ -139,7 +139,7 @@ def _array(column):
 
 
 def _bits(column):
-    """The bits of numbers as integers: keys are equal if their bits are, so NaN equals NaN."""
+    """The bits of numbers as integers: keys are equal if their bits are equal, so NaN equals NaN."""
     if _library(column) == "torch":
         torch = sys.modules["torch"]
         # Not every torch compares and indexes unsigned integers of more than 8 bits.

@@ -1,4 +1,4 @@
-"""Annotations of operators for parameters and results that are not plain columns or values of a segment; names of types."""
+"""Annotations of operators for parameters other than plain columns, and for results of elements; names of types."""
 
 import sys
 
@@ -13,7 +13,7 @@ _NEAR = {"float": "f32 or f64", "double": "f64", "half": "f16", "int": "i32 or i
 
 
 def is_of_numpy(given):
-    """Whether a dtype or a scalar type of NumPy is given."""
+    """Whether ``given`` is a dtype or a scalar type of NumPy."""
     numpy = sys.modules.get("numpy")
     return bool(numpy) and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic)))
 

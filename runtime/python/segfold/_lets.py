@@ -4,7 +4,7 @@ import collections
 
 from ._expressions import Value
 
-_MOST_LEVELS = 150  # most levels of a tree without names; the language allows 256
+_MOST_LEVELS = 150  # deepest tree without names; the language allows 256 levels
 _WORDS = set(
     "operator state lift combine append finish empty map scan laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
@@ -13,10 +13,11 @@ _WORDS = set(
 
 
 def lets_of(sets, found, taken):
-    """``(value, name)`` of each value that gets a name, in the order in which the values were made.
+    """Lists ``(value, name)`` of each value that gets a name, in the order in which the values were made.
 
-    Names go to local variables (``found``), to values at which a deep tree, such as a loop's, is cut, and to operations on
-    operations that are used more than once. ``sets`` are the values that the part sets; ``taken`` are names in other use.
+    Three kinds of values get names: local variables (``found``), values at which a deep tree, such as a loop's, is
+    cut, and nested operations that are used more than once. ``sets`` are the values that the part sets; ``taken``
+    are names in other use.
     """
     used, uses, open_values = {}, collections.Counter(), list(sets.values())
     while open_values:
@@ -37,7 +38,7 @@ def lets_of(sets, found, taken):
     for name, value in found.items():
         if isinstance(value, Value) and value._sf_number in used and value._sf_arguments and value._sf_number not in lets:
             bind(value, name)
-    always, depths, steps = _always_evaluated(sets), {}, 0  # depth of each value, counted from the last name
+    always, depths, steps = _always_evaluated(sets), {}, 0  # levels of each value down to the nearest names
     harmless = set()  # values that may be computed even if their condition does not hold
     varying = set()  # values that depend on more than constants
     for number in sorted(used):
@@ -68,7 +69,7 @@ def _always_evaluated(sets):
 
 
 def _may_fail(value):
-    """Whether a value must not be computed unless its condition holds: reads of tables, divisions of integers, shifts."""
+    """Whether a value may be computed only if its condition holds: a table read, an integer division or a shift."""
     symbol = value._sf_facts[0] if value._sf_kind == "binary" else None
     is_division = symbol in ("/", "%") and (value._sf_type is None or value._sf_type.is_integer)
     return value._sf_kind == "gather" or is_division or symbol in ("<<", ">>")

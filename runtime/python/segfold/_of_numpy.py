@@ -1,10 +1,10 @@
-"""Answers to NumPy's functions that get traced values, which are not numbers yet."""
+"""Refuses traced values in NumPy's functions, with advice: they are not numbers yet."""
 
 import operator
 
 from ._refusal import refuse
 
-#: NumPy's functions that numbers of NumPy call for operators of Python.
+#: Python's operator for each function that a number of NumPy calls, as in numpy.float32(2) * x.
 OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
@@ -57,13 +57,13 @@ def refuse_function(name):
 
 
 def refuse_array():
-    """Refuses to make an array or a number of NumPy of a traced value."""
+    """Refuses to convert a traced value to an array or a number of NumPy."""
     refuse("a traced value is no number yet, so that NumPy can make no array and no number of it",
            "sf.f32(x) converts, as numpy.float32(x) does with numbers")
 
 
 def refuse_attribute(name, message, hint=""):
-    """Refuses an attribute that no traced value has; ``message`` has a place for its name."""
+    """Refuses an attribute that no traced value has; ``message`` has `{}` in place of its name."""
     if name == "dtype":
         hint = "x.type is its type, as sf.f32"
     refuse(message.format(name), _advice(name) or hint)

@@ -62,11 +62,11 @@ class State:
         refuse("a traced state is no value yet, so that no dict or set can look it up", self._sf_listed())
 
 
-refuse_operations(State)  # Python would compare states by their places in memory
+refuse_operations(State)  # by default, Python would compare states by their addresses
 
 
 class OneField(Value):
-    """An operand of one field: the value of the field, which is also found by its name."""
+    """An operand of one field. It is the field's value; the attribute with the field's name gives the same value."""
 
     __slots__ = ("_sf_field",)
 

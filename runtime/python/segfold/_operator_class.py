@@ -27,7 +27,7 @@ def operator_of(definition, **words):
     """An operator of a class or of a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
         made = _of_class(definition, words)
-        made.state = definition.state  # so that another state can add fields to this one
+        made.state = definition.state  # so that the state of another operator can inherit these fields
         made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
         return made
     return _of_function(definition, words)
@@ -83,7 +83,8 @@ def _default_of(state, name):
         default = state.__dataclass_fields__[name].default
         return None if default is dataclasses.MISSING else default
     held = _attributes(state).get(name)
-    return None if name in getattr(state, "_fields", ()) else held  # a named tuple without a default has a descriptor there
+    # A named tuple holds a descriptor for a field without a default.
+    return None if name in getattr(state, "_fields", ()) else held
 
 
 def _annotations(made):
@@ -92,7 +93,7 @@ def _annotations(made):
 
 
 def _own_annotations(made):
-    """The annotations of a class or a function alone. Texts are evaluated where it is defined, with the names of the enclosing function."""
+    """The annotations of a class without its bases, or of a function. Texts are evaluated in its scope."""
     whose = getattr(made, "__name__", repr(made))
     try:
         annotations = inspect.get_annotations(made)
@@ -163,7 +164,8 @@ def _of_function(function, words):
 
 
 def _arguments_of(what, function, known=()):
-    """The names of a part's arguments, without last ones that have a default and are not in `known`, such as ``k=k``."""
+    """The names of a part's arguments. A trailing argument with a default, such as ``k=k``, counts only if `known`
+    has its name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
@@ -210,7 +212,7 @@ def _columns(annotations, at):
 
 
 def _declared_results(results, at):
-    """``(name, type, is_each)`` of each result that ``results`` declares."""
+    """Lists ``(name, type, is_each)`` of each result that ``results`` declares."""
     if results is None:
         return []
     results = as_type(results)
@@ -228,7 +230,7 @@ def _declared_results(results, at):
 
 
 class _Tracer:
-    """Runs the parts of one operator."""
+    """Traces the parts of one operator: runs each with traced values."""
 
     def __init__(self, at, name, columns, members, declared):
         self.at = at
@@ -237,7 +239,7 @@ class _Tracer:
         self.members = members  #: ``(name, type or array)`` of the state
         self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
-        self.part = None  #: the part that runs
+        self.part = None  #: the part that is being traced
         self.scan_states = ("before", "through")  #: names of the states of a scan
         self.shares_outputs = False  #: whether both map and a scan set outputs
 
@@ -246,7 +248,7 @@ class _Tracer:
         return flat(self.result_members)
 
     def node(self, value, names, known):
-        """A value as bind/trace.cpp reads it, or its name if ``names`` has one. ``known`` holds the nodes made so far."""
+        """A value in the form that bind/trace.cpp reads; its name if ``names`` has it. ``known`` holds earlier nodes."""
         if value._sf_number in names:
             return ("name", value._sf_place, names[value._sf_number])
         if value._sf_number not in known:
@@ -296,7 +298,7 @@ class _Tracer:
         return [self.operand(which) for which in ("earlier", "later")] if part == "combine" else [self.operand("state")][:wanted]
 
     def run(self, part, function):
-        """The block of a part; ``function`` may be a value itself."""
+        """Traces a part and returns its block. ``function`` may also be a plain value."""
         self.part = Part(f"{part} of operator {self.name}")
         if not callable(function) or isinstance(function, Value):
             return self.block(part, function, {}, self.at)
@@ -308,7 +310,7 @@ class _Tracer:
             refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
     def outputs_of(self, part, returned):
-        """The outputs that a part may set. Where map and scan share them out, each names those that it sets."""
+        """The outputs that a part may set. If both map and a scan set outputs, only those that ``returned`` names."""
         if not self.shares_outputs or not isinstance(returned, dict):
             return self.outputs
         return [(name, type) for name, type in self.outputs if name in returned] or self.outputs
@@ -361,7 +363,7 @@ class _Tracer:
 
     @staticmethod
     def refuse_other_types(part, sets, kinds, at):
-        """Refuses values of wrong types like the check of every operator, with Python's word for a conversion."""
+        """Refuses values of wrong types, as the check of every operator does, but advises in Python's words."""
         wanted = {name: type for name, type, *_ in kinds}
         what = "state field" if part in _PARTS[:3] else "output" if part in _OF_ELEMENTS else "result"
         for name, value in sets.items():
@@ -441,7 +443,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     has_scan = parts["scan"] is not None or parts["reverse_scan"] is not None
     tracer.shares_outputs = has_scan and parts["map"] is not None
     keeps_results = (parts["map"] is None and not has_scan) or bool(tracer.results)
-    if not keeps_results:  # at most map reads the results, which are the fields of the state
+    if not keeps_results:  # only outputs are returned; map reads the fields of the state as results
         tracer.result_members = members
     blocks, errors = {}, []
     for part in _PARTS:

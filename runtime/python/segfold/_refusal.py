@@ -9,7 +9,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def _is_inside(frame):
-    """Whether code belongs to this package, or to NumPy, which calls methods of its arguments."""
+    """Whether a frame runs code of this package, or of NumPy, which calls methods of its arguments."""
     return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
             or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
 

@@ -21,7 +21,7 @@ _local = threading.local()
 
 @contextlib.contextmanager
 def standing_for(step, op):
-    """Calls of `step`, an operator of a gradient of `op`, do not warn of what has been told of `op`."""
+    """A context in which calls of `step`, an operator of the gradient of `op`, do not repeat warnings about `op`."""
     outer = getattr(_local, "names", None)
     _local.names = (f"operator {step} ", f"operator {op} ")
     try:
@@ -31,7 +31,7 @@ def standing_for(step, op):
 
 
 def warn(text):
-    """Warns at the line that called segfold: the innermost line outside of this package, torch and JAX, through which calls may go."""
+    """Warns at the caller's line: the innermost one outside of this package, torch and JAX."""
     names = getattr(_local, "names", None)
     of_operator = text.replace(*names, 1) if names else text
     if names and of_operator in _told:
@@ -49,7 +49,7 @@ def warn(text):
 
 @functools.lru_cache(maxsize=None)
 def result_class(names):
-    """The class of results with these names; there is one of each, kept for ever.
+    """The class of results with these names. It is made once, and kept.
 
     A name that a named tuple cannot have ends with an underscore instead: ``class_`` for ``class``, ``x_`` for ``_x``, and ``keys_`` for a
     result ``keys`` beside the keys.
@@ -77,7 +77,7 @@ def _usable(names):
 
 
 def _arrays(names):
-    """The arrays among results. For ``bins: i32[8]`` in a text, the results ``bins_0`` to ``bins_7`` are ``{"bins": ("bins_0", ...)}``."""
+    """Finds arrays among results: ``bins_0`` to ``bins_7``, from ``bins: i32[8]``, give ``{"bins": (...)}``."""
     found = {}
     for name in names:
         stem, _, number = name.rpartition("_")

@@ -6,14 +6,14 @@ from . import _segfold
 
 
 def _library(array):
-    """The module with ``argsort`` and ``unique`` for an array; None if no library is known that sorts it."""
+    """The module with ``argsort`` and ``unique`` for an array; None for arrays of other libraries."""
     name = type(array).__module__.partition(".")[0]
     name = "jax.numpy" if name in ("jax", "jaxlib") else name
     return importlib.import_module(name) if name in ("torch", "cupy", "jax.numpy") else None
 
 
 def _rising(library, keys):
-    """Integers in the order of the keys, equal if the keys' bits are equal: floats are ordered by their bits."""
+    """Maps keys to integers in the same order; equal bits give equal integers. Orders floats by their bits."""
     width = keys.dtype.itemsize
     bits = keys.view(getattr(library, f"int{8 * width}"))
     kind = str(keys.dtype).rpartition(".")[2]
@@ -50,7 +50,7 @@ def by_first(arrays):
 def count_groups(groups, num_groups):
     """The number of groups: ``num_groups``, or the largest number plus one. Reads the largest number back to the host.
 
-    Raises InputError for a number that is too large, and names the first one.
+    Raises InputError if a number is too large. The message names the first element with such a number.
     """
     library = _library(groups)
     if library is None:
@@ -77,13 +77,13 @@ def count_groups(groups, num_groups):
 def by_group(groups, count, arrays):
     """Sorts arrays by group, stably. Returns the original places of the sorted entries, begins and ends of the groups, and the arrays.
 
-    Entries of no group, whose number is negative, come first.
+    Entries with a negative number belong to no group, and come first.
     """
     library = _library(groups)
     is_torch = library.__name__ == "torch"
     places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
     where = {"device": groups.device} if is_torch else {}
-    # The number of groups may be too large for the type of their numbers; those of the last group are not.
+    # The number of groups may exceed the type of `groups`; the number of the last group does not.
     last = library.arange(count, dtype=groups.dtype, **where)
     behind = library.searchsorted(groups[places], last, side="right")
     first = (groups < 0).sum().reshape(1)
@@ -101,7 +101,7 @@ def put_back(array, places):
 
 
 def runs_and_keys(keys):
-    """The number of keys, and of distinct keys. If no library is known that counts them, all keys count as distinct."""
+    """Counts the keys and the distinct keys. In arrays of other libraries, all keys count as distinct."""
     library = _library(keys)
     num_runs = int(keys.shape[0])
     if library is None or num_runs == 0:

@@ -20,7 +20,7 @@ _WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
-_left: typing.List[typing.Any] = []  # streams whose iterables had not answered when Ctrl-C came
+_left: typing.List[typing.Any] = []  # streams that wait for an iterable which has not answered since Ctrl-C
 
 
 @atexit.register
@@ -77,10 +77,11 @@ def stream(
     Columns, flags and keys must end together. When one has ended, or after ``num_elements``, each iterable is asked for one more
     array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
 
-    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are given by keys.
-    Of an operator that scans, such as ``op.scanned()``, it yields running results of the next elements; of one that gives results of
-    segments, too, the results of the segments that end among these.
-    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that scan from the end.
+    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are
+    given by keys. For an operator that scans, such as ``op.scanned()``, it yields running results of the part's
+    elements, and, if the operator gives results of segments too, the results of the segments that end in the part.
+    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that
+    scan from the end.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
@@ -166,7 +167,7 @@ def _bytes(memory):
 
 def _elements(layout, kind, marks):
     """The number of elements that offsets or lengths cover; 0 if they are wrong, which open_stream reports."""
-    import numpy  # imported here, because nothing else in the package needs it
+    import numpy  # imported late: most of the package works without NumPy
 
     try:
         array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
@@ -254,7 +255,7 @@ def _apart(columns):
 
 
 def _require_one_column(keys, given):
-    """Refuses keys of several columns. A tuple of arrays beside a column that is one array is not a tuple of pieces."""
+    """Refuses keys of several columns: an array of two dimensions, or a tuple of arrays as long as a column."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"

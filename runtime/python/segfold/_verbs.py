@@ -70,7 +70,7 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
 
 
 def _given(verb, operator):
-    """The operator that a verb gets. Raises an error for any other object."""
+    """Returns ``operator``. Raises TypeError if it is no operator; the message names the function ``verb``."""
     if not isinstance(operator, _segfold.Operator):
         raise TypeError(f'{verb}() takes an operator, as sf.standard.sum or sf.operator("sum"), and {operator!r} is given')
     return operator

@@ -46,14 +46,15 @@ _LARGEST_INT32 = 2**31 - 1
 def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, groups=None, num_groups=None, **named):
     """Folds arrays like ``op(*columns, ...)``, inside of ``jit``, ``grad`` and ``vmap`` too.
 
-    Columns, tables and scalars are given by position or by name. The number of segments follows from shapes: of ``offsets``,
-    ``lengths`` or ``ranges``, from ``uniform``, or it is ``num_groups`` for ``groups``, the number of its group for each element, in
-    any order. Elements whose number is negative, or ``num_groups`` or more, are in no group.
+    Columns, tables and scalars are given by position or by name. The number of segments follows from the shape of
+    ``offsets``, ``lengths`` or ``ranges``, from ``uniform``, or is ``num_groups``. ``groups`` holds the number of
+    each element's group, in any order. Elements whose number is negative, or ``num_groups`` or more, are in no group.
 
-    Returns an array, or a named tuple of arrays. Gradients are those of :func:`segfold.gradient`, and have gradients themselves;
-    there is no forward mode. ``vmap`` folds a batch in one launch; the entries in turn where it maps over a scalar, over a
-    table that is not read at ``[segment]``, or where the operator computes with ``segment``. Results of 64 bits need
-    ``jax_enable_x64``. Raises the errors of a call, and JAX's own for those that only the arrays' values show.
+    Returns an array, or a named tuple of arrays. Gradients are those of :func:`segfold.gradient`, and have gradients
+    themselves; there is no forward mode. ``vmap`` folds a batch in one launch. It folds the entries in turn if it
+    maps over a scalar or over a table that is not read at ``[segment]``, or if the operator computes with
+    ``segment``. Results of 64 bits need ``jax_enable_x64``. Raises the errors of a call; errors that only the arrays'
+    values show come from JAX.
     """
     if not isinstance(op, _segfold.Operator):
         raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
@@ -90,13 +91,13 @@ def _integer(value, word, meaning):
     if not isinstance(value, (bool, _numpy.bool_)):
         try:
             return operator.index(value)
-        except TypeError:  # JAX's own too, of values that it traces
+        except TypeError:  # JAX raises TypeError too, for values that it traces
             pass
     raise TypeError(f"{word}= takes {meaning}, an integer, and {value!r} is given")
 
 
 def _array(value, name):
-    """An array of JAX. Refuses one that JAX would give fewer bits."""
+    """The value as an array of JAX. Refuses an array whose type JAX would narrow."""
     if isinstance(value, _jax.Array):
         if not all(isinstance(size, int) for size in value.shape):
             raise _segfold.InputError(f"'{name}' has shape {value.shape}; a fold needs numbers there, so export its program for each shape")
@@ -146,7 +147,7 @@ def _scalar(value, name, type):
 
 
 def _number(value, dtype):
-    """A number of Python as one of the type, as a call takes it; None if it is none."""
+    """A Python number as an array of ``dtype``, by the rules of a call; None if it does not fit."""
     if dtype == bool or isinstance(value, bool):
         return _numpy.asarray(value) if dtype == bool and isinstance(value, bool) else None
     try:
@@ -183,10 +184,10 @@ def _require_shapes(op, arrays):
 
 
 def _places(value, layout):
-    """Segments as int32 or int64. Arrays of NumPy become int32 where JAX has no other, if all their values are numbers of it."""
+    """Segments as int32 or int64. Arrays of NumPy become int32 if JAX has no int64 and all values fit."""
     if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and not _jax.config.jax_enable_x64:
         narrow = value.astype(_numpy.int32)
-        if layout == "groups":  # no group is beyond int32
+        if layout == "groups":  # numbers beyond int32 are in no group
             value = _numpy.where((value >= 0) & (value <= _LARGEST_INT32), narrow, _numpy.int32(-1))
         elif (narrow == value).all():
             value = narrow
@@ -199,7 +200,7 @@ def _places(value, layout):
 
 
 def _is_halved(type):
-    """Whether numbers of 64 bits are kept as two halves, since JAX has none. They are seen by gradients' operators alone."""
+    """Whether JAX passes numbers of ``type`` as two halves of 32 bits. Only gradients' operators get such numbers."""
     return type in ("i64", "u64", "f64") and not _jax.config.jax_enable_x64
 
 
@@ -213,7 +214,7 @@ def _require_bits(op):
 
 
 def _fold_groups(op, arrays, groups, num_groups):
-    """Sorts the elements by group, stably, and folds each group: a segment between those of elements in no group, or a range."""
+    """Sorts the elements by group, stably, and folds each group as a segment."""
     if groups.shape[0] != _num_elements(op, arrays):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
     if num_groups < 0:
@@ -244,7 +245,7 @@ def _fold_groups(op, arrays, groups, num_groups):
 
 
 def _folded(form, arrays, segments):
-    """The fold, without gradients. Groups behind each other are given as offsets, between elements in no group."""
+    """The fold without gradients. Groups become offsets; a first and a last segment hold elements in no group."""
     if form.layout != "groups":
         return _batched(form)(arrays, segments)
     op = operator_of_text(form.text)
@@ -252,7 +253,7 @@ def _folded(form, arrays, segments):
     _, reads_segment, by_segment = _segfold.places_read(op)
     names = [name for name, _, _ in op.parameters]
     reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
-    # The others are folded too by offsets, and may have places that lie in no table.
+    # Offsets would fold elements in no group too, which may read outside of tables.
     if not _segfold.takes_empty_segments(op) or reads_segment or reads_places:
         return _batched(form._replace(layout="ranges"))(arrays, _ranges(places))
     count = places.shape[0] - 1
@@ -270,7 +271,7 @@ def _ranges(places):
 
 
 def _as_i64(places):
-    """Places as numbers of 64 bits, or their halves."""
+    """Places as 64-bit integers, or as two halves if JAX has no 64 bits."""
     if not _is_halved("i64"):
         return places.astype(_jnp.int64)
     low = places.astype(_jnp.uint32)
@@ -290,8 +291,9 @@ def _differentiable(form):
         return _folded(form, arrays, segments)
 
     def forward(arrays, segments):
-        wanted = [() if array.perturbed else None for array in arrays]  # kept in the structure, which JAX does not trace
-        arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))  # numbers too
+        wanted = [() if array.perturbed else None for array in arrays]  # JAX does not trace () and None
+        # The values may be plain numbers, so they are converted to arrays.
+        arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))
         return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
 
     def backward(kept, gradients):
@@ -307,7 +309,7 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """The gradients by the arrays that need one; None for the others. Those of groups leave out elements in no group, whose own may be NaN."""
+    """Lists the gradient by each array; None if it needs none. Leaves out elements in no group: they may give NaN."""
     op = operator_of_text(form.text)
     if form.layout == "groups":
         form, segments = form._replace(layout="ranges"), _ranges(*segments)
@@ -328,7 +330,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
         made = _gradient(op, op.rows[0])
         of_each = gradient_by_steps(made, op, ones, of_results, run)
         found = [of_each * arrays[1 - row][:, None], of_each * arrays[row]]
-        if form.layout == "ranges":  # elements in none have no gradient, whatever their values
+        if form.layout == "ranges":  # elements outside of all ranges have no gradient, whatever their values
             counted = gradient_by_steps(made, op, ones, {name: _jnp.ones_like(part) for name, part in of_results.items()}, run)
             found = [_jnp.where(counted != 0, part, _jnp.zeros((), part.dtype)) for part in found]
         found[1] = found[1].sum(1)
@@ -345,7 +347,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
         gradient = gradient_by_steps(made, op, arrays, of_results, run)
-        if kind == "table":  # entries behind those of the segments are not read
+        if kind == "table":  # entries past the last segment are not read: their gradient is 0
             behind = max(arrays[at].shape[0] - gradient.shape[0], 0)
             gradient = _jnp.pad(gradient, [(0, behind)] + [(0, 0)] * (gradient.ndim - 1))[: arrays[at].shape[0]]
         found[at] = gradient
@@ -353,7 +355,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
 
 
 class _Library:
-    """What `flattened` asks of arrays."""
+    """The functions of JAX that `flattened` needs."""
 
     broadcast_to, concatenate = _jnp.broadcast_to, _jnp.concatenate
 
@@ -367,7 +369,7 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Places that are right. The others are -1 on the host, and `instead` where segments are not looked at."""
+        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
         instead = _jnp.broadcast_to(instead, places.shape).astype(places.dtype)
         instead = _jax.lax.platform_dependent(instead, cpu=lambda taken: _jnp.full_like(taken, -1), default=lambda taken: taken)
         return _jnp.where(is_right, places, instead)
@@ -434,7 +436,7 @@ def _launched(form, arrays, segments):
 
 
 def _device():
-    """The ordinal of the GPU that programs run on where nothing else is said; -1 for the host."""
+    """The ordinal of JAX's default GPU; -1 if its default device is the host."""
     chosen = _jax.config.jax_default_device
     if chosen is None or isinstance(chosen, str):
         chosen = _jax.local_devices(backend=chosen)[0]
@@ -443,5 +445,5 @@ def _device():
 
 @functools.lru_cache(maxsize=4096)
 def _prepared(op, form, index_type, num_entries, num_elements, num_features, device):
-    """Compiles, warns and refuses while a program is traced, at the caller's line."""
+    """Compiles the fold while a program is traced, so that warnings and errors come at the caller's line."""
     _segfold.prepare_for_xla(op, form.layout, form.uniform, index_type, num_entries, num_elements, num_features, device)

@@ -43,7 +43,7 @@ def _require_one_column(keys):
 
 @_torch.compiler.assume_constant_result
 def _known(op):
-    """What a call needs of the operator, without the operator itself, which torch.compile cannot trace."""
+    """The facts of an operator that a call needs: torch.compile cannot trace the operator itself."""
     if not isinstance(op, _segfold.Operator):
         raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
     if id(op) not in _known_operators:
@@ -69,9 +69,9 @@ def _remembered(op):
     return known
 
 
-_known_operators = {}  # by id; the operators are held, so that no other gets the id
-_looked_up = {}  # what is known of those that a call outside of torch.compile has met; every version can look it up there
-_classes = {}  # of results, by their names
+_known_operators = {}  # by id; holds the operators, so that no other object gets the id
+_looked_up = {}  # facts of operators called outside of torch.compile; every torch can trace a look-up
+_classes = {}  # classes of named tuples, by the names of results
 
 
 def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
@@ -122,12 +122,12 @@ def function(op):
 def fold(op, *columns, **words):
     """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
 
-    Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators run in
-    ``backward()``; these have gradients too. Sums of a column or of a product of two also have gradients by a column
-    of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the reason for a
-    gradient that is not made, as by a table that is not read at ``[segment]``, in forward mode.
-    ``torch.func.vmap`` folds a batch in one launch; the entries in turn where it maps over a scalar, over a table that is not read
-    at ``[segment]``, where the operator computes with ``segment``, and for keys and flags.
+    Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators
+    run in ``backward()`` and have gradients too. Sums of a column or of a product of two also have gradients by a
+    column of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the
+    reason for a gradient that does not exist, such as by a table that is not read at ``[segment]``, and for forward
+    mode. ``torch.func.vmap`` folds a batch in one launch. It folds the entries in turn if it maps over a scalar or
+    over a table that is not read at ``[segment]``, if the operator computes with ``segment``, and for keys and flags.
     """
     known = _looked_up.get(id(op))
     return _folded(_remembered(op) if known is None else known, columns, **words)
@@ -156,7 +156,7 @@ def _(text, arrays, layout, segments, uniform):
 
 
 def _unfilled(form, arrays, segments, num_found):
-    """Results of the shapes of a fold. ``num_found()`` is the number of segments where only the fold finds it."""
+    """Empty tensors with the shapes of a fold's results. ``num_found()`` counts segments of keys and flags."""
     text, layout, uniform = form
     op = operator_of_text(text)
     column = next(
@@ -195,7 +195,7 @@ _fold.register_autograd(_backward, setup_context=_setup)
 
 
 def _gradients(ctx, is_needed, gradients):
-    """The gradients by all arrays; None for those that need none."""
+    """Lists the gradient by each array; None for an array that needs none."""
     form = ctx.form
     op = operator_of_text(form.text)
     factors = _segfold.factors_of_sum(op)
@@ -220,7 +220,7 @@ def _gradients(ctx, is_needed, gradients):
 
 
 def _by_operators(form, op, is_needed, gradients, arrays, segments):
-    """The gradients by all arrays that need one, by the operators of each."""
+    """Lists the gradient by each array that needs one, else None. Its own operators compute each gradient."""
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
     contiguous = {name: gradient.contiguous() for name, gradient in of_results.items() if gradient is not None}
@@ -246,7 +246,7 @@ def _by_operators(form, op, is_needed, gradients, arrays, segments):
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """The gradient of each element: its segment's gradient, or a row of it if rows are summed."""
+    """Copies the gradient of each segment to its elements: a number for each, or a row if rows are summed."""
     if layout == "whole":
         return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":
@@ -259,7 +259,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
         begins = segments[0] != 0
     else:
         keys = segments[0]
-        if keys.is_floating_point():  # keys are equal if their bits are
+        if keys.is_floating_point():  # keys are equal if their bits are equal
             keys = keys.view({2: _torch.int16, 4: _torch.int32, 8: _torch.int64}[keys.element_size()])
         begins = _torch.ones_like(keys, dtype=_torch.bool)
         begins[1:] = keys[1:] != keys[:-1]
@@ -270,7 +270,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
 
 
 class _Library:
-    """What `flattened` asks of tensors."""
+    """The functions of torch that `flattened` needs."""
 
     broadcast_to, concatenate = _torch.broadcast_to, _torch.cat
 
@@ -284,7 +284,7 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Places that are right. The others are -1 on the host, and `instead` on a GPU, where segments are not looked at."""
+        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
         return _torch.where(is_right, places, instead.to(places.dtype) if places.is_cuda else -1)
 
     @staticmethod
@@ -301,7 +301,8 @@ class _Library:
 
 
 def _fold_of_batch(form, size, arrays, segments):
-    """Folds the entries of a batch: at once, or in turn. Arrays and segments are pairs of a tensor and its dimension of the batch, or None."""
+    """Folds the entries of a batch, in one fold or one after another. Arrays and segments are pairs of a tensor and
+    its batch dimension, which is None for a tensor that all entries share."""
 
     def first(pairs):
         return [(tensor if dim is None else tensor.movedim(dim, 0), dim is not None) for tensor, dim in pairs]
@@ -324,7 +325,7 @@ def _fold_of_batch(form, size, arrays, segments):
 
 
 class _Fold(_torch.autograd.Function):
-    """The fold with gradients and batches. torch.func takes no operator of lists of tensors."""
+    """The fold with gradients and batches. Takes tensors one by one, because torch.func takes no lists of tensors."""
 
     @staticmethod
     def forward(form, num_arrays, *tensors):
@@ -347,7 +348,7 @@ class _Fold(_torch.autograd.Function):
         return found, (0,) * len(found)
 
 
-@_torch.compiler.allow_in_graph  # torch.func within torch.compile takes functions of autograd so
+@_torch.compiler.allow_in_graph  # torch.func within torch.compile needs this for functions of autograd
 def _applied(text, layout, uniform, num_arrays, *tensors):
     return _Fold.apply(Form(text, layout, uniform), num_arrays, *tensors)
 

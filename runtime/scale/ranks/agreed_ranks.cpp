@@ -19,11 +19,11 @@ namespace {
 /// The kinds of failures that ranks exchange.
 enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault, stopped };
 
-/// The begin of each message.
+/// The first bytes of each message.
 struct Heading {
-    std::int32_t failed_depth = 0;  ///< depth of the call of together() that failed; 0: nothing has failed
+    std::int32_t failed_depth = 0;  ///< depth of the failed call of together(); 0: no failure
     Kind kind = Kind::internal;
-    std::uint8_t fault = 0;  ///< simt::Fault
+    std::uint8_t fault = 0;  ///< a simt::Fault
     std::uint16_t unused = 0;
 };
 
@@ -35,7 +35,7 @@ std::vector<std::byte> message_of(const Heading& heading, std::span<const std::b
     return message;
 }
 
-/// The failure of a rank, which all ranks have received.
+/// A rank's failure, as all ranks have received it.
 struct Met : std::exception {
     Met(const Heading& of, std::string words) : heading(of), text(std::move(words)) {}
     [[nodiscard]] const char* what() const noexcept override { return text.c_str(); }
@@ -57,7 +57,7 @@ struct Met : std::exception {
     }
 }
 
-/// Makes the message of an exception.
+/// Returns the failure that describes an exception to other ranks.
 Met failure_of(const std::exception& error)
 {
     Heading heading;
@@ -76,7 +76,7 @@ Met failure_of(const std::exception& error)
     } else if (dynamic_cast<const Stopped*>(&error) != nullptr) {
         heading.kind = Kind::stopped;
     } else if (dynamic_cast<const InternalError*>(&error) != nullptr) {
-        // The constructor of InternalError adds it again.
+        // The constructor of InternalError adds the prefix again.
         constexpr std::string_view kBegin = "internal error: ";
         text = text.starts_with(kBegin) ? text.substr(kBegin.size()) : text;
     }
@@ -84,7 +84,7 @@ Met failure_of(const std::exception& error)
 }
 
 /// Removes the headings from the messages of all ranks. If ranks have failed, throws the failure of the
-/// lowest rank among those that failed in the outermost call of together().
+/// lowest rank that failed in the outermost call of together().
 void take_headings(std::vector<std::vector<std::byte>>& all)
 {
     std::optional<Met> first;
@@ -126,7 +126,7 @@ void AgreedRanks::together(const std::function<void()>& work)
     try {
         try {
             work();
-            (void)all_gather({});  // no rank goes on while another one may fail
+            (void)all_gather({});  // no rank continues while another rank may still fail
         } catch (const Met&) {
             throw;
         } catch (const std::exception& error) {

@@ -1,15 +1,15 @@
 #pragma once
-// Ranks that learn of each other's failures, so that no rank waits for a failed one.
+// Ranks that exchange failures, so that no rank waits for a failed rank.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// A communicator whose ranks agree on failures: a rank that fails sends its failure in place of its bytes.
+/// A communicator whose ranks agree on failures: a failed rank sends its failure in place of its bytes.
 ///
-/// All ranks use such a communicator in place of `ranks`. They make the same calls of together(), and within
-/// these the same collective calls.
+/// All ranks use an AgreedRanks in place of `ranks`. All ranks make the same calls of together(), and the
+/// same collective calls within each call.
 class AgreedRanks : public Communicator {
 public:
     /// `ranks` must outlive this object.
@@ -31,12 +31,12 @@ public:
     void receive(int from, std::span<std::byte> bytes) override { ranks_.receive(from, bytes); }
     [[noreturn]] void abort(int exit_code) override;
 
-    /// Returns the bytes of rank 0 on all ranks. Collective.
+    /// Returns on every rank the bytes that rank 0 passes as `mine`. Collective.
     [[nodiscard]] std::vector<std::byte> of_first(std::span<const std::byte> mine);
 
 private:
     Communicator& ranks_;
-    int depth_ = 0;  ///< open calls of together()
+    int depth_ = 0;  ///< depth of nested calls of together()
 };
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Messages between processes that fold together.
+// Messages between the processes of a fold.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -7,22 +7,22 @@
 
 namespace segfold {
 
-/// The processes of one run. Each has a number from 0 on, its rank. All of them make the same collective
-/// calls in the same order.
+/// The processes of one run of a program. Each process has a rank, a number from 0 on. All processes make the
+/// same collective calls in the same order.
 class Communicator {
 public:
     virtual ~Communicator() = default;
 
     [[nodiscard]] virtual int rank() const = 0;
     [[nodiscard]] virtual int size() const = 0;
-    /// The place of this rank among the ranks on its host.
+    /// The index of this process among the processes on its host.
     [[nodiscard]] virtual int local_rank() const = 0;
-    /// Returns the bytes of all ranks, in their order. Collective.
+    /// Returns the bytes that each rank passes as `mine`, in the order of ranks. Collective.
     [[nodiscard]] virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) = 0;
-    /// Sends bytes to rank `to`, which must receive() as many bytes.
+    /// Sends bytes to rank `to`, which must receive() the same number of bytes.
     virtual void send(int to, std::span<const std::byte> bytes) = 0;
     virtual void receive(int from, std::span<std::byte> bytes) = 0;
-    /// Ends all ranks of the run, now. Does not return.
+    /// Ends all ranks of the run at once. Does not return.
     [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 

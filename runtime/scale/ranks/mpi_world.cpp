@@ -29,7 +29,7 @@ std::optional<std::int64_t> number_of(const char* variable)
     return text == nullptr ? std::nullopt : parse_integer(text);
 }
 
-/// True if a starter has set variables that MPI_Init reads.
+/// True if a starter such as mpirun has set variables that MPI_Init reads.
 bool is_started_for_mpi()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
@@ -38,7 +38,7 @@ bool is_started_for_mpi()
     return false;
 }
 
-/// The number of processes that the starter announces in the environment; 1 if there is no announcement.
+/// Returns the number of processes that the starter gives in the environment; 1 if no starter gives a number.
 std::int64_t announced_processes()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws InputError if a starter other than MPI's made several processes.
+/// Throws InputError if a starter that does not serve MPI has started several processes.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {
@@ -55,7 +55,7 @@ void refuse_other_starters()
             fmt::format("this is one of {} processes of {}, which tells MPI nothing of the others; {}", count,
                         starter, right));
     };
-    // Launchers like torch's set the rank, the number of processes and the address of the first one.
+    // Launchers like torchrun set the rank, the number of processes and the address of the first process.
     const bool has_torch = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ||
                            (std::getenv("RANK") != nullptr && std::getenv("MASTER_ADDR") != nullptr);
     if (const auto count = number_of("WORLD_SIZE").value_or(1); has_torch && count > 1)
@@ -68,7 +68,7 @@ void refuse_other_starters()
 
 #ifdef SEGFOLD_MPI
 
-/// Functions of libmpi, with the types of the mpi.h that the program was built with.
+/// Functions of libmpi, with the types of the mpi.h at build time.
 struct Mpi {
     decltype(&MPI_Init_thread) init_thread;
     decltype(&MPI_Finalize) finalize;
@@ -87,20 +87,20 @@ struct Mpi {
     MPI_Info no_info;
 };
 
-/// The values of MPI's handles: MPICH has numbers, Open MPI has addresses of variables in its library.
+/// The values of MPI's handles: numbers in MPICH, addresses of variables of the library in Open MPI.
 #ifdef OPEN_MPI
 constexpr const char* kLibrary = "libmpi.so.40";
 constexpr const char* kOtherLibrary = nullptr;
 #define SEGFOLD_MPI_HANDLE(constant, variable) reinterpret_cast<decltype(constant)>(symbol(variable))
 #else
 constexpr const char* kLibrary = "libmpich.so.12";
-constexpr const char* kOtherLibrary = "libmpi.so.12";  // the name of other builds
+constexpr const char* kOtherLibrary = "libmpi.so.12";  // the library's name in other builds
 #define SEGFOLD_MPI_HANDLE(constant, variable) constant
 #endif
 
 Mpi open_mpi()
 {
-    // RTLD_GLOBAL, because Open MPI's plug-ins look for the library's symbols in the process.
+    // RTLD_GLOBAL is needed, because Open MPI's plug-ins look up the library's symbols in the process.
     void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr && kOtherLibrary != nullptr)
         library = dlopen(kOtherLibrary, RTLD_NOW | RTLD_GLOBAL);
@@ -218,7 +218,7 @@ private:
         mpi_.comm_rank(host, &local_rank_);
         mpi_.comm_free(&host);
     }
-    /// The size of the next message: MPI counts bytes in int, so large sends are cut.
+    /// Returns the size of the next message. MPI counts bytes in int, so large sends are cut.
     static std::size_t part(std::size_t bytes) { return std::min(bytes, std::size_t{1} << 26); }
 
     Mpi mpi_;

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// A text that all ranks of one host share, and no other host.
+/// Returns a text that identifies this host.
 std::string host()
 {
     std::string text;
@@ -55,7 +55,7 @@ void share_cores(Communicator& ranks)
     CPU_ZERO(&allowed);
     for (const int core : share_of_cores(cores, place, count))
         CPU_SET(core, &allowed);
-    // If the system refuses, ranks share cores: slower, but the results are the same.
+    // If the system refuses, ranks share cores, which is slower but changes no result.
     (void)sched_setaffinity(0, sizeof allowed, &allowed);
 }
 

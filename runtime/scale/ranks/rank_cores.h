@@ -1,12 +1,14 @@
 #pragma once
-// The cores of a host, divided among its ranks.
+// Divides the cores of a host among its ranks.
 #include <vector>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// The cores of rank `place` of `count` ranks that share `cores`: equal parts, at least one core each.
+/// Returns the cores of rank `place` among `count` ranks that share `cores`. The ranks' numbers of cores
+/// differ by at most one. Each rank gets at least one core, so ranks share cores if there are more ranks than
+/// cores.
 [[nodiscard]] std::vector<int> share_of_cores(const std::vector<int>& cores, int place, int count);
 
 /// Binds this process and its future threads to an equal part of the cores that it shares with other ranks of

@@ -20,8 +20,8 @@ std::int64_t number_in(std::span<const std::byte> bytes)
     return number;
 }
 
-/// Sets the number of the share's first segment: the count of segments that begin in the shares before. Only
-/// flags and keys need it.
+/// Sets the number of the share's first segment to the number of segments that begin in earlier shares. For
+/// layouts other than flags and keys, changes nothing.
 void number_segments(Communicator& ranks, Stream::Share& share)
 {
     std::int64_t before = 0, all = 0;
@@ -37,7 +37,8 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
-/// Returns the sum of the shares before this rank's, without results: what its scan goes on from. Collective.
+/// Returns the sum of the partials of earlier ranks, without results. This rank's scan continues from the
+/// sum. Collective.
 Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share& share)
 {
     Partial before(stream.joining_of_ends());
@@ -47,7 +48,7 @@ Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share&
     return before;
 }
 
-/// The arrays of all slices, for each of some fields.
+/// Collects arrays of all slices of a share, for each field.
 class KeptArrays {
 public:
     explicit KeptArrays(std::size_t num_fields) : parts_(num_fields) {}
@@ -75,7 +76,7 @@ Array first_of(Type type, const std::vector<Array>& parts, std::int64_t count)
             std::memcpy(all.data() + at, part.data(), bytes);
         at += bytes;
     }
-    if (at != all.bytes())  // possible only if another rank's partial contradicts this share
+    if (at != all.bytes())  // happens only if another rank's partial contradicts this share
         throw InternalError(
             fmt::format("a rank has {} results or keys of {} segments", at / size_bytes(type), count));
     return all;
@@ -125,7 +126,7 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     };
     stream.run_share(share, take, before ? &*before : nullptr);
 
-    // Every rank joins all partials, so that no rank waits for another one.
+    // Every rank joins all partials, so that no rank waits for another rank's sum.
     Partial all(stream.joining());
     const auto partials = ranks.all_gather(own.to_bytes());
     for (std::size_t rank = 0; rank < partials.size(); ++rank) {

@@ -1,6 +1,6 @@
 #pragma once
-// A stream folded by several processes. Each folds a share; the processes exchange their partials without
-// results.
+// Folds a stream with several processes. Each process folds a share, then all processes exchange partials
+// without results.
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -12,32 +12,33 @@ namespace segfold {
 
 /// Results of the segments that end in a rank's share, in order.
 struct RankResults {
-    /// Results of the first `num_kept` segments; the layout keys adds the segments' keys.
+    /// Results of the first `num_kept` segments; with the segments' keys if the layout is `keys`.
     Results results;
-    std::int64_t num_segments = 0;           ///< segments that end in the share
-    std::int64_t num_kept = 0;               ///< segments whose results are kept
-    std::vector<std::int64_t> lengths = {};  ///< lengths of the first segments
-    std::int64_t num_elements = 0;           ///< elements of the share
-    Results running = {};  ///< running results of the first elements: an array for each output of a scan
+    std::int64_t num_segments = 0;  ///< number of segments that end in the share
+    std::int64_t num_kept = 0;      ///< number of segments whose results `results` has
+    /// Lengths of the first segments, at most RankOptions::most_lengths.
+    std::vector<std::int64_t> lengths = {};
+    std::int64_t num_elements = 0;  ///< number of elements of the share
+    Results running = {};  ///< running results of the first elements: one array for each output of a scan
 };
 
 /// Bounds on the results that a rank keeps.
 struct RankOptions {
-    std::int64_t most_kept = 0;     ///< segments whose results are kept
-    std::int64_t most_lengths = 0;  ///< segments whose lengths are kept
-    std::int64_t most_running = 0;  ///< elements whose running results are kept
+    std::int64_t most_kept = 0;     ///< greatest number of segments whose results are kept
+    std::int64_t most_lengths = 0;  ///< greatest number of segments whose lengths are kept
+    std::int64_t most_running = 0;  ///< greatest number of elements whose running results are kept
 };
 
 /// Folds this rank's share of a stream: an equal part of the elements. Collective.
 ///
-/// For running results a rank reads its share twice: before the scan, ranks exchange the states with which it
-/// goes on.
-/// A rank keeps its results in its memory. A segment belongs to the rank in which it ends. Partials are
-/// joined in the order of ranks, whatever the operator is; with a reproducible plan the bits are the same for
-/// any number of ranks. Throws InputError if the number of elements is not known.
+/// A rank keeps its results in its memory. A segment belongs to the rank in whose share it ends. Partials are
+/// always joined in the order of ranks. With a reproducible plan the bits are the same for any number of
+/// ranks. For running results a rank reads its share twice: first to compute the states from which later
+/// ranks continue their scans, then to scan. Throws InputError if the number of elements is not known.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options);
 
-/// Folds the caller's share of a stream. The shares of all ranks, in order, must cover the stream.
+/// Folds the given share of a stream on this rank. The shares of all ranks, in order, must cover the stream.
+/// Collective.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
                                      const RankOptions& options);
 

@@ -17,7 +17,7 @@ namespace {
 
 using Message = std::vector<std::byte>;
 
-/// The state that the ranks' threads share: the bytes of a collective call, and messages under way.
+/// Data that the ranks' threads share: the bytes of a collective call, and messages not yet received.
 class Meeting {
 public:
     explicit Meeting(int size) : size_(size), given_(static_cast<std::size_t>(size)) {}
@@ -75,7 +75,7 @@ public:
         change_.notify_all();
     }
 
-    /// The exception of the first thread that ended by one.
+    /// The exception of the first thread that has ended with an exception; null if there is none.
     [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
 private:
@@ -92,7 +92,8 @@ private:
     int num_given_ = 0;
     bool is_taking_ = false, has_left_ = false;
     std::exception_ptr failure_;
-    std::map<std::pair<int, int>, std::deque<std::byte>> sent_;  ///< by sender and receiver
+    /// Messages not yet received, by sender and receiver.
+    std::map<std::pair<int, int>, std::deque<std::byte>> sent_;
 };
 
 class ThreadRank : public Communicator {

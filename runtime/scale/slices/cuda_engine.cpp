@@ -69,11 +69,11 @@ public:
     {}
     ~CudaEngine() override
     {
-        for (auto* stream : {&copies_, &work_})  // queued work uses memory that is freed next
+        for (auto* stream : {&copies_, &work_})  // queued work uses memory that this destructor frees
             try {
                 stream->synchronize();
             } catch (const DeviceError&) {
-                // A failure has ended the context, and nothing runs any more.
+                // A failure has ended the context, so no work is left.
             }
     }
 
@@ -178,7 +178,7 @@ public:
         program.bind_scratch([&](std::size_t place, const ScratchBuffer& buffer) {
             const auto bytes = static_cast<std::size_t>(buffer.bytes);
             auto* const room = scratch_room(place, bytes);
-            if (buffer.zero)  // an earlier slice has left numbers there
+            if (buffer.zero)  // an earlier slice has written to the buffer
                 zero(room, bytes);
             return address(room);
         });
@@ -193,7 +193,8 @@ private:
         return reinterpret_cast<cuda::CUdeviceptr>(device);
     }
 
-    /// Scratch memory number `place` of a plan. All launches share it, because they run one after the other.
+    /// Returns scratch buffer `place` of a plan. All launches share the buffer, because they run one after
+    /// the other.
     std::byte* scratch_room(std::size_t place, std::size_t bytes)
     {
         if (scratch_.size() <= place)

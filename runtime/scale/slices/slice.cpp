@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Entries `first` .. `last` - 1 of an index array, minus `base`.
+/// Returns the entries `first` to `last` - 1 of an index array, each less `base`.
 Array shifted(const Array& indices, std::int64_t first, std::int64_t last, std::int64_t base)
 {
     const auto from = part_of(indices, first, last - first);
@@ -89,7 +89,8 @@ std::int64_t Slicer::num_ended(std::int64_t item) const
 
 std::int64_t Slicer::cut(std::int64_t slice) const
 {
-    // Computed in two terms, so that no product overflows: the items that each slice has, then the rest.
+    // The sum has two terms, so that no product overflows: the same number of items for each slice, then the
+    // remainder.
     const auto rest = num_items_ % num_slices_;
     const auto even = num_items_ / num_slices_ * slice + rest * slice / num_slices_;
     if (block_ == 0 || slice == 0 || slice >= num_slices_)
@@ -103,8 +104,8 @@ std::int64_t Slicer::cut(std::int64_t slice) const
 
 Slicer::Ended Slicer::ended(std::int64_t slice) const
 {
-    // Empty segments at a slice's end belong to that slice; empty segments before all items belong to slice
-    // 0.
+    // Empty segments at the end of a slice belong to this slice. Empty segments before all items belong to
+    // slice 0.
     const auto num_segments = workload_.segments.num_segments;
     return {slice == 0 ? 0 : num_ended(cut(slice)),
             slice + 1 == num_slices_ ? num_segments : num_ended(cut(slice + 1))};
@@ -128,7 +129,7 @@ Slice Slicer::slice(std::int64_t which) const
     const auto num_segments = workload_.segments.num_segments;
     Slice slice;
     slice.first_inner = first;
-    // The places of pieces are items until the columns are known.
+    // The begins and ends of pieces count items until the columns are known.
     if (first < last && item_begin(first) < begin) {
         slice.head = SlicePiece{first, begin, item_begin(first + 1), begin - item_begin(first)};
         ++slice.first_inner;
@@ -199,7 +200,7 @@ void Slicer::add_ranges(Slice& slice, std::int64_t first, std::int64_t last) con
         const auto begins = slice.inner.begins.as<Index>();
         const auto ends = slice.inner.ends.as<Index>();
         for (auto s = first; s < last; ++s) {
-            // An empty range may lie outside of the columns; it is moved to their begin.
+            // An empty range may lie outside of the slice's columns, so it is moved to their begin.
             const bool is_empty = segments.length(s) == 0;
             begins[static_cast<std::size_t>(s - first)] =
                 static_cast<Index>(is_empty ? 0 : segments.begin(s) - lowest);

@@ -8,54 +8,55 @@
 
 namespace segfold {
 
-/// Consecutive elements of one segment, at places of a slice's columns.
+/// Consecutive elements of one segment, as a range of a slice's columns.
 struct SlicePiece {
-    std::int64_t segment = 0;  ///< its number in the whole input
-    std::int64_t begin = 0;    ///< place of the first element
-    /// One past the last element; a head is empty if its segment ended at the cut.
+    std::int64_t segment = 0;  ///< number of the segment in the whole input
+    std::int64_t begin = 0;    ///< index of the first element
+    /// One past the last element. A head is empty if its segment ends at the cut.
     std::int64_t end = 0;
-    std::int64_t position = 0;  ///< the first element's place in its segment
+    std::int64_t position = 0;  ///< position of the first element in the segment
 
     [[nodiscard]] std::int64_t length() const { return end - begin; }
 };
 
-/// Consecutive elements, and the segments in them. A segment belongs to the slice in which it ends; an empty
-/// segment at a cut belongs to the slice before.
+/// Consecutive elements and their segments. A segment belongs to the slice in which it ends. An empty segment
+/// at a cut belongs to the earlier slice.
 struct Slice {
     /// One borrowed array for each parameter: the slice's part of a column, or a whole table.
     std::vector<Array> arrays;
-    std::int64_t num_elements = 0;   ///< elements of each column
-    std::int64_t first_element = 0;  ///< the place of the columns' first element in the whole input
-    std::int64_t first_inner = 0;    ///< the number of the first inner segment in the whole input
-    /// Segments that begin and end in the slice; their element 0 is element `inner_begin` of the columns.
+    std::int64_t num_elements = 0;   ///< number of elements of each column
+    std::int64_t first_element = 0;  ///< index of the columns' first element in the whole input
+    std::int64_t first_inner = 0;    ///< number of the first inner segment in the whole input
+    /// Segments that begin and end in the slice. Their element 0 is element `inner_begin` of the columns.
     Segments inner;
-    std::int64_t inner_begin = 0;    ///< see `inner`
+    std::int64_t inner_begin = 0;    ///< the element of the columns that is element 0 of the inner segments
     std::optional<SlicePiece> head;  ///< the end of a segment that began in an earlier slice
-    std::optional<SlicePiece> tail;  ///< the part of a segment that goes on in the next slice
+    std::optional<SlicePiece> tail;  ///< the part of a segment that continues in the next slice
 };
 
-/// `count` elements of an array from `begin` on, borrowed.
+/// Returns an array that borrows `count` elements of `array` from element `begin` on.
 [[nodiscard]] Array part_of(const Array& array, std::int64_t begin, std::int64_t count);
 
-/// Segments `first` .. `last` - 1 of contiguous segments. Their elements count from the begin of segment
-/// `first`. Arrays that need no change are borrowed.
+/// Returns the segments `first` to `last` - 1 of contiguous segments. Elements count from the begin of
+/// segment `first`. Arrays that need no change are borrowed.
 [[nodiscard]] Segments segments_inside(const Segments& segments, std::int64_t first, std::int64_t last);
 
 /// Cuts a workload into slices of equal numbers of items.
 ///
-/// Items are the elements of segment 0, then of segment 1, and so on. Only for ranges they differ from the
-/// elements of the input. Slices borrow from the workload, which must outlive them.
+/// Items are the elements of segment 0, then of segment 1, and so on. They differ from the elements of the
+/// input only if segments are given by ranges. Slices borrow from the workload, which must outlive them.
 class Slicer {
 public:
-    /// If `block` is not 0, each cut lies a multiple of `block` elements behind the begin of its segment.
+    /// If `block` is not 0, each cut is a multiple of `block` elements after the begin of the segment that it
+    /// cuts.
     Slicer(const Workload& workload, std::int64_t num_slices, std::int64_t block = 0);
 
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// The first item of a slice; of slice num_slices(), the number of items.
+    /// Returns the first item of a slice; for num_slices(), the number of items.
     [[nodiscard]] std::int64_t cut(std::int64_t slice) const;
     /// Throws std::bad_alloc if there is no memory for the slice's offsets.
     [[nodiscard]] Slice slice(std::int64_t which) const;
-    /// Segments `first` .. `last` - 1 end in a slice.
+    /// The segments that end in a slice: from `first` to `last` - 1.
     struct Ended {
         std::int64_t first = 0, last = 0;
     };
@@ -65,7 +66,7 @@ public:
 
 private:
     [[nodiscard]] std::int64_t item_begin(std::int64_t segment) const;
-    /// The number of segments that end at or before an item.
+    /// Returns the number of segments that end at or before an item.
     [[nodiscard]] std::int64_t num_ended(std::int64_t item) const;
     void add_contiguous(Slice& slice, std::int64_t first, std::int64_t last) const;
     void add_ranges(Slice& slice, std::int64_t first, std::int64_t last) const;
@@ -74,7 +75,8 @@ private:
     std::int64_t num_slices_;
     std::int64_t block_;
     std::int64_t num_items_;
-    std::vector<std::int64_t> item_offsets_;  ///< for segments given by ranges: [num_segments + 1]
+    /// For ranges: the first item of each segment, then the number of items.
+    std::vector<std::int64_t> item_offsets_;
 };
 
 }  // namespace segfold

@@ -20,7 +20,7 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
                            std::optional<std::int64_t> num_elements)
 {
     const auto& segments = input.segments;
-    constexpr double kBorderBytes = 16;  // a segment's end, and an offset for the back end
+    constexpr double kBorderBytes = 16;  // bytes of a segment's end, and of an offset for the back end
     constexpr double kMargin = 1.25;
     const auto rooms = static_cast<double>(has_engine ? SlicePipeline::kRooms : kHostRooms);
     SliceBytes bytes;
@@ -30,7 +30,7 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
     bytes.element = rooms * bytes.copied;
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
-    for (const auto& output : op.outputs)  // made by a slice, and kept by the caller
+    for (const auto& output : op.outputs)  // outputs are computed for each slice, and kept by the caller
         bytes.element += rooms * static_cast<double>(size_bytes(output.type));
     double results = 0;
     for (const auto& field : op.results)
@@ -65,14 +65,14 @@ void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::i
 std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_elements, double usable,
                                bool has_engine, std::optional<std::int64_t> num_segments)
 {
-    // Room for more segments than the elements of a slice have on average.
+    // Add room for more segments than a slice has on average.
     constexpr double kSpareShare = 1.0 / 64;
     constexpr double kFewSpare = 1024, kMostSpare = 65536;
     const auto elements = static_cast<double>(num_elements);
     auto count = sizes.segments * elements;
     if (sizes.segments < 1)
         count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpare, kMostSpare);
-    else if (!has_engine && num_segments)  // memory that the elements of a small input leave free
+    else if (!has_engine && num_segments)  // a small input leaves memory free for more segments
         count = (usable - sizes.element * elements) / sizes.segment;
     if (num_segments)
         count = std::min(count, static_cast<double>(*num_segments));

@@ -1,5 +1,5 @@
 #pragma once
-// A device's memory and queues for a stream of slices.
+// The memory and the queues of a device, for a stream of slices.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,36 +13,36 @@ namespace segfold {
 
 class Backend;
 
-/// Two queues of a device, one for copies and one for kernels, and their memory.
+/// Two queues of a device, one for copies and one for kernels, and memory for them.
 ///
-/// Calls queue work and return at once; only wait() waits. The host never reads at addresses of the device.
-/// Several threads may call copy_in(), record() and wait() at the same time. The other functions must be
-/// called by one thread.
+/// Calls queue work and return at once; only wait() waits. The host never reads device addresses. Several
+/// threads may call copy_in(), record() and wait() at the same time. The other functions must be called by
+/// one thread.
 class SliceEngine {
 public:
-    /// A queue: the device does the work of one lane in order.
+    /// A queue. The device executes the work of one lane in order.
     enum class Lane : std::uint8_t { copies, work };
 
-    /// Memory of the host or of the device, which the object owns.
+    /// Memory of the host or of the device. The object owns the memory.
     class Memory {
     public:
         virtual ~Memory() = default;
         [[nodiscard]] virtual std::byte* address() const = 0;
         [[nodiscard]] virtual std::size_t bytes() const = 0;
     };
-    /// A moment in a lane.
+    /// A point in the work of a lane, which the device reaches after all work that was queued before.
     class Mark {
     public:
         virtual ~Mark() = default;
     };
-    /// A plan and the addresses of its arrays on the device.
+    /// A launch of a plan, with the addresses of its arrays on the device.
     struct Launch {
         const Workload& workload;  ///< the arrays of its parameters lie on the device
         const PlanChoice& plan;
         std::span<const std::uint64_t> inputs;
-        std::span<const std::uint64_t> segments;  ///< as BoundPlan::bind_segments() takes them
+        std::span<const std::uint64_t> segments;  ///< see BoundPlan::bind_segments()
         std::span<const std::uint64_t> results;
-        /// Address of one word for each parameter, as BoundPlan::bind_outside() takes it.
+        /// Address of an array with one word for each parameter; see BoundPlan::bind_outside().
         std::uint64_t outside = 0;
     };
 
@@ -52,19 +52,19 @@ public:
     virtual ~SliceEngine() = default;
 
     [[nodiscard]] virtual std::unique_ptr<Memory> device_memory(std::size_t bytes) = 0;
-    /// Page-locked memory, or pageable memory if the system has no more page-locked memory.
+    /// Allocates page-locked memory, or pageable memory if the system has no more page-locked memory.
     [[nodiscard]] virtual std::unique_ptr<Memory> host_memory(std::size_t bytes) = 0;
-    /// True if the device copies these bytes of the host without the host's help.
+    /// True if these bytes of the host are page-locked, so the device copies them without the CPU.
     [[nodiscard]] virtual bool is_page_locked(std::span<const std::byte> host) const = 0;
 
     [[nodiscard]] virtual std::unique_ptr<Mark> new_mark() = 0;
     virtual void record(Mark& mark, Lane lane) = 0;
-    /// Work that is queued in `lane` from now on waits until `mark` is reached.
+    /// Makes work that is queued in `lane` from now on wait until `mark` is reached.
     virtual void order_after(Lane lane, const Mark& mark) = 0;
-    /// Waits until `mark` is reached; returns at once if it was never recorded. Throws DeviceError if work
-    /// has failed.
+    /// Waits until `mark` is reached. Returns at once if `mark` was never recorded. Throws DeviceError if
+    /// work has failed.
     virtual void wait(const Mark& mark) = 0;
-    /// Seconds between two marks that were reached; `from` is the earlier one.
+    /// Returns the seconds from mark `from` to the later mark `to`. The device must have reached both marks.
     [[nodiscard]] virtual double seconds(const Mark& from, const Mark& to) = 0;
 
     virtual void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) = 0;
@@ -77,7 +77,8 @@ public:
     virtual void launch(const Launch& launch) = 0;
 };
 
-/// The engine of a back end's GPU; null if it uses none. The back end must outlive it.
+/// Returns an engine for a back end's GPU; null if the back end uses no GPU. The back end must outlive the
+/// engine.
 [[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(Backend& backend);
 
 }  // namespace segfold

@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// Adds the tables that PartOperator adds to the operator's own parameters.
+/// Adds the arrays of PartOperator::bases to a workload.
 void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
                std::span<const SlicePiece> pieces)
 {
@@ -38,7 +38,7 @@ void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_
     }
 }
 
-/// The operator's arrays: `count` elements of each column from `begin` on, and whole tables.
+/// Returns the operator's arrays: of each column the `count` elements from `begin` on, and whole tables.
 std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
 {
     std::vector<Array> arrays;
@@ -49,7 +49,7 @@ std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64
     return arrays;
 }
 
-/// Reads the state of a segment from results, whose first arrays are its fields.
+/// Reads the state of a segment from results. The first arrays of results are the fields of states.
 void load_state(const Results& results, std::int64_t segment, std::span<Slot<double>> state)
 {
     for (std::size_t f = 0; f < state.size(); ++f)
@@ -77,7 +77,7 @@ Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<st
     return segments;
 }
 
-/// The operator itself, or its states alone: no results of segments and no outputs.
+/// Returns `op`; for SliceScope::ends, returns a copy of `op` that keeps neither results nor outputs.
 Operator joined_operator(Operator op, SliceScope scope)
 {
     if (scope == SliceScope::ends) {
@@ -156,7 +156,7 @@ const PlanChoice& SliceFolder::plan_for(const Segments& segments, const PartOper
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
     problem.checked_tables = problem_.checked_tables;
     problem.target = device_.target;
-    // The plan serves all slices, so it does not depend on this one.
+    // The plan serves all slices, so it does not depend on this slice.
     const auto shape =
         segments.form == SegmentForm::whole ? Shape{problem_.typical.num_elements, 1} : problem_.typical;
     return plans_.emplace(key, problem_.choose(problem, shape)).first->second;
@@ -180,8 +180,8 @@ void SliceFolder::add_inner(PreparedSlice& prepared)
     const SlicePiece first{slice.first_inner};
     add_bases(workload, inner_, slice.first_element + begin, {&first, 1});
     if (problem_.order == JoinOrder::blocks && device_.runs_stages) {
-        // The order within a segment follows from its length. A segment longer than a block is shortened to
-        // one element here; add_blocks() folds its blocks.
+        // The order of combination within a segment depends only on its length. A segment longer than a block
+        // is replaced by its first element here, and add_blocks() folds its blocks.
         std::vector<std::int64_t> begins, ends;
         for (std::int64_t s = 0; s < segments.num_segments; ++s) {
             begins.push_back(segments.begin(s));
@@ -219,7 +219,8 @@ void SliceFolder::add_blocks(PreparedSlice& prepared)
         add(*slice.head);
     if (slice.tail)
         add(*slice.tail);
-    // Inner segments that are longer than a block. Their elements count from the begin of the inner segments.
+    // Add inner segments that are longer than a block. Their elements count from the begin of the inner
+    // segments.
     const auto offset = slice.inner.form == SegmentForm::ranges ? 0 : slice.inner_begin;
     for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
         if (slice.inner.length(s) > kJoinBlock)
@@ -266,8 +267,8 @@ PreparedSlice SliceFolder::prepare(const Slice& slice)
         add_piece(prepared, *slice.tail);
     if (!scans() || prepared.pieces.empty())
         return prepared;
-    // From the front the first piece may go on with a segment, from the end the piece that another slice
-    // ends.
+    // A forward scan may continue in the first piece. A reverse scan may continue in the last piece, whose
+    // segment ends in another slice.
     if (problem_.op.scan->reverse ? slice.tail.has_value() : prepared.pieces.front().position > 0)
         prepared.carried = problem_.op.scan->reverse ? prepared.runs.size() - 1 : prepared.has_inner ? 1 : 0;
     return prepared;
@@ -288,7 +289,7 @@ void SliceFolder::carry(PreparedSlice& prepared, const Partial::Value* state) co
     }
 }
 
-/// Takes the outputs of the inner segments, or of a piece, from the end of what a run gave.
+/// Moves the outputs of the inner segments, or of a piece, from the end of a run's results to `running`.
 void SliceFolder::take_running(const Slice& slice, const SlicePiece* piece, Results& given,
                                std::vector<ElementResults>* running) const
 {
@@ -364,8 +365,8 @@ Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times,
         if (part_run.plan != nullptr)
             text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
         RunTimes run_times;
-        // With JoinOrder::blocks a back end without stages must round every operation, so that the bits do
-        // not depend on the cuts.
+        // With JoinOrder::blocks and without stages every operation must be rounded, so that the bits do not
+        // depend on the cuts.
         given.push_back(!text && problem_.order == JoinOrder::blocks
                             ? reduce_sequentially(part_run.workload, Precision::working)
                             : device_.run(part_run.workload, text ? &*text : nullptr, run_times));

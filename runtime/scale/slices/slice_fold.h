@@ -1,5 +1,5 @@
 #pragma once
-// One slice folded on one device, to a partial result.
+// Folds a slice on one device to a partial result.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,8 +21,7 @@ namespace segfold {
 
 /// A back end that folds slices.
 struct SliceDevice {
-    /// Folds a workload. `plan` is null if the back end runs no stages. Only one thread at a time may call
-    /// this.
+    /// Folds a workload. `plan` is null if the back end runs no stages. One thread at a time may call it.
     std::function<Results(const Workload& workload, const PlanText* plan, RunTimes& times)> run;
     bool runs_stages = true;
     Target target = {};
@@ -30,61 +29,62 @@ struct SliceDevice {
 
 /// The problem that all slices of a fold share, on all devices.
 struct SliceProblem {
-    /// Chooses the plan for a slice of a shape. The same arguments must give the same plan.
+    /// Chooses the plan for slices of a shape. Equal arguments must give equal plans.
     using Choose = std::function<PlanChoice(const Problem& problem, const Shape& shape)>;
 
-    Operator op;  ///< checked
+    Operator op;  ///< an operator that has passed check()
     OperatorLaws laws;
     JoinOrder order = JoinOrder::as_cut;
-    /// Tables of the operator that a slice may read past their ends.
+    /// Names of the tables whose reads kernels must check.
     std::vector<std::string> checked_tables = {};
-    Shape typical = {};  ///< the shape of a slice
+    Shape typical = {};  ///< the shape of a typical slice
     Choose choose = {};  ///< not called for a back end without stages
 };
 
-/// What is made of a slice.
+/// The results that a fold of a slice computes.
 enum class SliceScope : std::uint8_t {
-    everything,  ///< results of segments, states at the slice's ends, running results
-    ends,        ///< the states alone
+    everything,  ///< results of segments, the states of segments that the slice's ends cut, running results
+    ends,        ///< only the states of segments that the slice's ends cut
 };
 
 /// Running results of consecutive elements.
 struct ElementResults {
-    /// Consecutive elements that `results` hold, by their places in `results`.
+    /// Consecutive elements with results. `begin` and `end` are indices in the arrays of `results`.
     struct Span {
         std::int64_t begin = 0, end = 0;
     };
 
-    std::int64_t first_element = 0;  ///< of `results`: its place in the whole input
+    std::int64_t first_element = 0;  ///< index of the first element in the whole input
     Results results = {};            ///< an array for each output
-    std::vector<Span> spans = {};    ///< others belong to no segment of the slice
+    std::vector<Span> spans = {};    ///< other elements belong to no segment of the slice
 };
 
-/// Copies running results into the arrays `into`, which hold those of the input from `first_element` on.
+/// Copies running results into the arrays `into`, in which entry 0 belongs to element `first_element` of the
+/// input.
 void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t first_element = 0);
 
-/// Joins running results that together cover the elements from `first_element` on into one array for each of
-/// `outputs`.
+/// Joins running results into one array for each of `outputs`. The parts must cover the `num_elements`
+/// elements from `first_element` on.
 [[nodiscard]] Results joined(const std::vector<ResultField>& outputs, std::vector<ElementResults>&& parts,
                              std::int64_t first_element, std::int64_t num_elements);
 
-/// One of the runs of a back end that fold a slice.
+/// One of the workloads that a back end runs to fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;
-    /// Arrays are borrowed from the slice, except for the tables that `part` adds.
+    /// Its arrays are borrowed from the slice, except the tables that `part` adds.
     Workload workload;
     const PlanChoice* plan = nullptr;  ///< null for a back end without stages
 };
 
-/// A slice taken apart into runs.
+/// A slice divided into runs.
 struct PreparedSlice {
     const Slice* slice = nullptr;  ///< must outlive this object
     std::vector<PartRun> runs = {};
     bool has_inner = false;  ///< true if the first run folds the inner segments
-    /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has a run of its
-    /// own. With JoinOrder::blocks each is one segment of the last run, and at most a block long.
+    /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has its own run.
+    /// With JoinOrder::blocks each piece is a segment of the last run, at most one block long.
     std::vector<SlicePiece> pieces = {};
-    /// The run of the piece whose scan goes on from another slice; nothing if there is none.
+    /// Index of the run of the piece whose scan continues from another slice; empty if no scan continues.
     std::optional<std::size_t> carried = {};
 };
 
@@ -94,21 +94,25 @@ public:
     /// `problem` must outlive this object.
     SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope = SliceScope::everything);
 
-    /// Chooses the plans of all slices ahead: if `has_inner`, the plan of the inner segments, which have this
-    /// form and width; if `has_pieces`, the plan of pieces. Returns none for a back end without stages.
+    /// Chooses the plans of all slices in advance: the plan of inner segments of this form and index width if
+    /// `has_inner` is true, and the plan of pieces if `has_pieces` is true. Returns none for a back end
+    /// without stages.
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
-    /// Chooses the runs without reading elements. Throws the error of SliceProblem::choose if no plan fits;
-    /// it concerns the whole fold.
+    /// Divides a slice into runs and chooses their plans, without reading elements. Throws the error of
+    /// SliceProblem::choose if no plan fits.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// Makes a scan of the slice go on from the state of the elements that are scanned before it, of the
-    /// segment that the slice goes on with; `state` may be null. Without this call it begins anew.
+    /// Sets the state from which the scan of the slice continues. `state` is the state of the cut segment's
+    /// elements that are scanned before the slice; null if there are no such elements. Without this call the
+    /// scan begins anew.
     void carry(PreparedSlice& prepared, const Partial::Value* state) const;
-    /// Makes the slice's partial from the results of its runs, which the partial may borrow. Appends running
-    /// results to `running`, by ascending elements unless segments are given by ranges.
+    /// Makes the slice's partial from `given`, the results of its runs. The partial may borrow these results.
+    /// Appends running results to `running`, in ascending order of elements unless segments are given by
+    /// ranges.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given,
                                    std::vector<ElementResults>* running = nullptr);
-    /// Throws the errors of the device, whose messages count elements from the slice's begin.
+    /// Runs a slice and returns its partial. Throws the device's errors, which count elements from the
+    /// slice's begin.
     [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr,
                                std::vector<ElementResults>* running = nullptr);
     [[nodiscard]] Partial fold(const Slice& slice, RunTimes* times = nullptr)
@@ -116,7 +120,8 @@ public:
         return fold(prepare(slice), times);
     }
 
-    /// The plan of the inner segments, else the plan of pieces; null if no plan was chosen.
+    /// Returns the plan of the inner segments; if there is none, the plan of pieces. Null if no plan was
+    /// chosen.
     [[nodiscard]] const PlanChoice* plan() const;
     [[nodiscard]] const std::shared_ptr<const Joining>& joining() const { return joining_; }
 
@@ -137,7 +142,8 @@ private:
     SliceScope scope_;
     PartOperator inner_, piece_;
     std::shared_ptr<const Joining> joining_;
-    std::map<std::string, PlanChoice> plans_;  ///< by key; keys with "inner" stand before keys with "piece"
+    /// Plans by key; keys with "inner" come before keys with "piece".
+    std::map<std::string, PlanChoice> plans_;
 };
 
 }  // namespace segfold

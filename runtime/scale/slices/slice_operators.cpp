@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the expression that replaces a node, or nothing if the node stays.
+/// A function that returns the expression that replaces a node, or nothing if the node stays.
 using Replace = std::function<std::optional<Expression>(const ExpressionNode& node)>;
 
 Expression with_others(const Expression& expression, const Replace& replace)
@@ -40,7 +40,7 @@ void replace_nodes(Block& block, const Replace& replace)
         assignment.value = with_others(assignment.value, replace);
 }
 
-/// Replaces names; those that the map does not hold stay.
+/// Returns a function that replaces the names in the map.
 Replace by_name(const std::map<std::string, Expression>& others)
 {
     return [&others](const ExpressionNode& node) -> std::optional<Expression> {
@@ -49,7 +49,7 @@ Replace by_name(const std::map<std::string, Expression>& others)
     };
 }
 
-/// Adds a table and returns its name.
+/// Adds a table to a part's operator and returns the table's name.
 std::string add_table(PartOperator& part, const std::string& wish, Type type, BaseTable base)
 {
     auto name = unused_name(part.op, wish);
@@ -58,8 +58,8 @@ std::string add_table(PartOperator& part, const std::string& wish, Type type, Ba
     return name;
 }
 
-/// If lift or scan uses `name`, adds a table to `part`, and `place(table)` as the name's replacement to
-/// `places`.
+/// If lift or scan uses `name`, adds a table to `part`, and adds `place(table)` to `places` as replacement
+/// for the name.
 void add_base(PartOperator& part, std::map<std::string, Expression>& places, const char* name, BaseTable base,
               const std::function<Expression(const std::string& table)>& place)
 {
@@ -70,7 +70,7 @@ void add_base(PartOperator& part, std::map<std::string, Expression>& places, con
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
-    part.op.append.reset();  // append reads no table, so it cannot know the part's place
+    part.op.append.reset();  // append cannot read the part's place from a table
     replace_nodes(part.op.lift, by_name(places));
     if (part.op.scan)
         replace_nodes(part.op.scan->block, by_name(places));
@@ -97,7 +97,7 @@ void carry_segment(PartOperator& part)
     replace_nodes(*op.finish, by_name({{"segment", make_field(Operand::state, field)}}));
 }
 
-/// Leaves out what only results of segments need, if the operator does not keep them.
+/// If the operator keeps no results, removes the parts that only results need.
 Operator without_unread_results(Operator op)
 {
     if (op.keeps_results)
@@ -120,9 +120,10 @@ bool reads_state(const Block& block, Operand operand)
            std::ranges::any_of(block.assignments, [&](const Assignment& set) { return reads(set.value); });
 }
 
-/// Makes scan read states that begin with the state of the elements before the piece, which tables hold.
+/// Changes the part's `scan` to read states that include the elements scanned before the piece. Added tables
+/// hold the state of these elements.
 ///
-/// The states of the scan itself stay those of the piece, so that its total can be joined like any other.
+/// The fold's own states cover only the piece, so that its total can be joined like any other total.
 void carry_state(PartOperator& part)
 {
     auto& op = part.op;
@@ -138,7 +139,7 @@ void carry_state(PartOperator& part)
         carry.emplace(field.name, entry(fmt::format("carry{}", carry.size()), field.type, BaseTable::carry));
 
     std::map<std::pair<Operand, std::string>, Expression> states;
-    std::size_t num_lets = 0;  // these stand before the author's, which read them
+    std::size_t num_lets = 0;  // lets added so far; they stand before the author's lets, which read them
     const auto add_let = [&](const char* wish, const Expression& value) {
         const auto name = unused_name(op, fmt::format("{}{}", wish, num_lets));
         block.lets.insert(block.lets.begin() + static_cast<std::ptrdiff_t>(num_lets++), {name, value, {}});
@@ -162,7 +163,7 @@ void carry_state(PartOperator& part)
         for (const auto& set : op.combine.assignments) {
             const auto of_piece = make_field(operand, set.field);
             auto joined = with_others(set.value, of_both);
-            if (operand == Operand::earlier)  // the identity may not be neutral to data that are not finite
+            if (operand == Operand::earlier)  // the identity may not be neutral for infinities and NaN
                 joined = make_conditional(is_first, carry.at(set.field), joined);
             states.emplace(std::pair(operand, set.field),
                            add_let("behind", make_conditional(is_carried, joined, of_piece)));
@@ -180,7 +181,7 @@ void carry_state(PartOperator& part)
         set.value = with_others(set.value, by_carried);
 }
 
-/// Adds the tables of a piece's place.
+/// Adds tables with the places of pieces, and makes the operator read them.
 void add_piece_places(PartOperator& part)
 {
     std::map<std::string, Expression> places;
@@ -265,7 +266,8 @@ PartOperator inner_operator(const Operator& given)
     part.misnumbers_empties =
         op.allows_empty() && (op.empty ? uses_name(*op.empty, "segment") : finish_numbers);
     if (finish_numbers) {
-        // The identity holds no segment's number, so empty segments need a result of their own.
+        // The identity has no segment number, so the operator needs an expression for the results of empty
+        // segments.
         if (!part.op.empty && op.has_identity())
             part.op.empty = without_identity(op).empty;
         carry_segment(part);
@@ -294,7 +296,7 @@ PartOperator scan_piece_operator(const Operator& op)
     PartOperator part{state_operator(op)};
     auto& piece = part.op;
     piece.scan = op.scan;
-    for (const auto& output : op.outputs) {  // a field of the state, now a result, may have its name
+    for (const auto& output : op.outputs) {  // the piece's results are state fields, which may have this name
         const auto name = unused_name(piece, fmt::format("scanned{}", piece.outputs.size()));
         piece.outputs.push_back({name, output.type, {}});
         std::ranges::find(piece.scan->block.assignments, output.name, &Assignment::field)->field = name;

@@ -1,5 +1,5 @@
 #pragma once
-// Operators that fold a part of the elements of another operator, and know the part's place.
+// Makes operators that fold a part of the elements and know the part's place in the whole input.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,64 +10,62 @@
 
 namespace segfold {
 
-/// The reason why an operator cannot be folded in slices; empty if it can.
+/// Returns the reason why an operator cannot be folded in slices; empty if it can.
 [[nodiscard]] std::string reason_against_slices(const Operator& op);
-/// The reason why an operator cannot be folded in slices that are read from the first to the last; empty if
-/// it can.
+/// Returns the reason why a stream, which reads slices from the first to the last, cannot fold an operator;
+/// empty if it can.
 [[nodiscard]] std::string reason_against_streams(const Operator& op);
-/// Throws InputError with reason_against_slices(), unless it is empty.
+/// Throws InputError if an operator cannot be folded in slices; see reason_against_slices().
 void require_slices(const Operator& op);
-/// Throws InputError with reason_against_streams(), unless it is empty.
+/// Throws InputError if a stream cannot fold an operator; see reason_against_streams().
 void require_streams(const Operator& op);
 
-/// Throws InputError with the counter-example if associativity is refuted. `what_divides` is the message's
-/// part before "segments": "slices cut", for example.
+/// Throws InputError with the counter-example if the operator's associativity is refuted. `what_divides`
+/// comes before "segments" in the message, for example "slices cut".
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides);
 
-/// The same operator with its state as result.
+/// Returns a copy of an operator whose result fields are the fields of its state.
 [[nodiscard]] Operator state_operator(const Operator& op);
 
-/// A table of places that a part's operator reads beside its own tables.
+/// A table that the operator adds for a part: the part's place, or a carried state.
 enum class BaseTable : std::uint8_t {
-    index,  ///< one entry: the place of the part's first element in the whole input
-    /// For a part, one entry: the number of its first segment. For pieces, one entry each: the number of the
-    /// piece's segment.
+    index,  ///< One entry: index of the part's first element in the whole input.
+    /// For inner segments, one entry: the number of the first segment. For pieces, one entry each: the number
+    /// of the piece's segment.
     segment,
-    position,  ///< for pieces, one entry each: the place of its first element in its segment
-    carried,   ///< one entry: not 0 if elements of the piece's segment were scanned before the piece
-    first,     ///< one entry: the place in the piece of the element that a scan visits first
-    /// One entry of a state field's type: of the state of the elements scanned before the piece. There is one
-    /// table for each field, in their order.
+    position,  ///< for pieces, one entry each: position of its first element in the segment
+    carried,   ///< one entry: nonzero if elements of the piece's segment were scanned before it
+    first,     ///< one entry: position in the piece of the element that a scan visits first
+    /// One entry: a field of the state of the elements scanned before the piece, in the field's type. There
+    /// is one such table for each field, in order.
     carry,
 };
 
-/// An operator on a part of the elements. Its parameters are the original operator's, then the tables
-/// `bases`, of i64 except BaseTable::carry.
+/// An operator on a part of the elements. Its parameters are the parameters of the original operator, then
+/// the tables `bases`. Tables have the type i64, except BaseTable::carry.
 struct PartOperator {
     Operator op;
-    std::vector<BaseTable> bases = {};  ///< the tables that were added, in their order
-    /// True if results of empty segments are computed with a wrong segment number; the host must store right
-    /// ones.
+    std::vector<BaseTable> bases = {};  ///< the added tables, in order
+    /// True if results of empty segments are computed with a wrong segment number. The host must then replace
+    /// them.
     bool misnumbers_empties = false;
 };
 
-/// Returns an operator that folds the whole segments of a part. `index` and `segment` still count in the
+/// Returns an operator that folds the inner segments of a part. `index` and `segment` still count in the
 /// whole input.
 ///
-/// If `finish` uses `segment`, the state carries the number in one more field, because `finish` reads no
-/// table.
+/// If `finish` uses `segment`, one more field of the state has this number, because `finish` reads no table.
 [[nodiscard]] PartOperator inner_operator(const Operator& op);
 
-/// Returns an operator that folds each piece of a segment to a state. The pieces are the segments of a part
-/// of the input: piece p is its segment p. `index`, `segment` and `position` still count in the whole input.
-/// Outputs are left out.
+/// Returns an operator that folds each piece of a segment to a state. Segment p of the operator's workload is
+/// piece p. `index`, `segment` and `position` still count in the whole input. Outputs are left out.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
-/// Returns an operator that folds one piece like piece_operator(), and whose scan goes on from a state: that
-/// of the elements of the segment which were scanned before the piece. Outputs have names of their own.
+/// Returns an operator that folds one piece like piece_operator(). Its scan continues from the state of the
+/// elements of the segment that were scanned before the piece. Outputs have new names.
 [[nodiscard]] PartOperator scan_piece_operator(const Operator& op);
 
-/// True if the part's operator is the same as the original one.
+/// True if the part's operator needs no added table, and so is the original operator.
 [[nodiscard]] bool counts_alike(const PartOperator& part);
 
 }  // namespace segfold

@@ -15,8 +15,9 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kSmallArrays = 16;                    // bound on the arrays of one entry in a slice
-constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // the fewest bytes that are worth a thread
+constexpr std::size_t kSmallArrays = 16;  // bound on one-entry arrays in a slice
+// Least number of bytes for which a further thread is started.
+constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -56,9 +57,9 @@ SlicePipeline::SlicePipeline(SliceEngine& engine, const Operator& op, const Pipe
 
 SlicePipeline::~SlicePipeline()
 {
-    // Queued work, and work that threads still queue, uses memory that is freed next.
+    // Queued work, and work that threads still queue, uses memory that this destructor frees.
     copier_.stop();
-    const WorkStopper::Here here(nullptr);  // the wait must not end early if the caller was stopped
+    const WorkStopper::Here here(nullptr);  // a stop of the caller must not end this wait
     try {
         for (const auto lane : {Lane::copies, Lane::work}) {
             const auto mark = engine_.new_mark();
@@ -66,7 +67,7 @@ SlicePipeline::~SlicePipeline()
             engine_.wait(*mark);
         }
     } catch (...) {
-        // Nothing runs on a device that has failed.
+        // A failed device has no work left.
     }
 }
 
@@ -131,8 +132,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     auto& own = rooms_[room];
     if (is_reading(room))
         throw InternalError("a slice is started before its columns are read");
-    // For each run, its arrays on the host: the tables that its operator adds, then the arrays of its
-    // segments.
+    // The arrays of each run on the host: the tables that the run's operator adds, then the arrays of the
+    // run's segments.
     std::vector<std::vector<Array>> arrays;
     const auto* const index_room = own.given.host->address();
     std::size_t index_bytes = 0, given_bytes = 0, made_bytes = 0;
@@ -208,7 +209,7 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
 }
 
 /// Throws InputError if a word of `outside` reports a read outside of a table. Copies the slice back to the
-/// host to find the element that the message names.
+/// host to find the element for the message.
 void SlicePipeline::refuse_reads(const PartRun& run, std::span<const std::uint32_t> outside)
 {
     if (std::ranges::all_of(outside, [](std::uint32_t word) { return word == 0; }))

@@ -1,5 +1,5 @@
 #pragma once
-// Slices on their way through a device: copied, folded and copied back at the same time.
+// A pipeline of slices on a device: slices are copied, folded and copied back at the same time.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -12,21 +12,22 @@ namespace segfold {
 
 /// The sizes of a pipeline's memory.
 struct PipelineSizes {
-    std::vector<bool> is_copied = {};  ///< for each parameter, true if it is a column of the host
+    std::vector<bool> is_copied = {};  ///< for each parameter: true for a column in host memory
     std::int64_t slice_elements = 0;
-    std::int64_t slice_segments = 0;    ///< expected segments; a slice with more allocates more memory
-    std::int64_t bytes_of_segment = 0;  ///< bytes of a segment in the arrays that describe segments
-    std::int64_t reading_bytes = 0;     ///< bytes of the buffers that sources are read into
+    /// Expected number of segments of a slice; a slice with more segments allocates more memory.
+    std::int64_t slice_segments = 0;
+    std::int64_t bytes_of_segment = 0;  ///< bytes that a segment takes in the device's arrays of segments
+    std::int64_t reading_bytes = 0;     ///< bytes of the buffers into which sources are read
 };
 
-/// Rooms for slices on a device. A slice keeps its room from the copy of its first column until the caller
-/// has taken its results.
+/// Memory for several slices on a device, in rooms. A slice keeps its room from the copy of its first column
+/// until the caller has taken its results.
 ///
-/// One thread fills and starts slices in order, and another one takes their results in the same order; the
-/// two threads agree on the free rooms.
+/// One thread fills and starts slices in order. Another thread takes their results in the same order. The two
+/// threads agree on the free rooms.
 class SlicePipeline {
 public:
-    /// Four slices at a time: one read, one copied, one folded, one whose results are taken.
+    /// Four slices at a time: one is read, one is copied, one is folded, and results of one are taken.
     static constexpr std::size_t kRooms = 4;
 
     /// `engine` and `op` must outlive this object.
@@ -35,17 +36,17 @@ public:
     SlicePipeline(const SlicePipeline&) = delete;
     SlicePipeline& operator=(const SlicePipeline&) = delete;
 
-    /// Copies a table to the device. The array borrows it from the pipeline.
+    /// Copies a table to the device. The returned array borrows the pipeline's memory.
     [[nodiscard]] Array put_table(const Array& table);
 
-    /// Allocates buffers and starts threads for the columns' sources. Call it before the first slice.
+    /// Allocates buffers and starts threads for the columns' sources. Must be called before the first slice.
     void ready_for(const std::vector<ArraySource*>& sources) { copier_.ready_for(sources); }
-    /// Begins to fill a room.
+    /// Begins a new slice in a room.
     void open(std::size_t room);
-    /// Memory of the host for an array that describes the segments of the slice's first run. start() copies
-    /// it to the device.
+    /// Returns host memory for an array of the segments of the slice's first run. start() copies the array to
+    /// the device.
     [[nodiscard]] Array index_room(std::size_t room, Type type, std::size_t count);
-    /// Begins to copy `wanted` elements of a column, and returns the array on the device. `count` becomes the
+    /// Begins to copy `wanted` elements of a column, and returns the array on the device. Sets `count` to the
     /// number of elements that the source had.
     [[nodiscard]] Array copy_column(std::size_t room, std::size_t column, ArraySource& source,
                                     std::int64_t begin, std::int64_t wanted, std::int64_t& count);
@@ -53,14 +54,14 @@ public:
     [[nodiscard]] bool is_reading(std::size_t room) const { return !rooms_[room].reading.empty(); }
     /// Waits until all copies of the room's columns are queued. Rethrows the errors of the sources.
     void finish_reading(std::size_t room);
-    /// Queues the runs of a slice, and the copies of their results. Its columns must be read.
+    /// Queues the runs of a slice, and the copies of their results. The columns must have been read.
     void start(std::size_t room, const PreparedSlice& prepared);
 
-    /// Waits for the results of the room's slice; they are valid until the room is opened again. Throws
-    /// InputError for a read outside of a checked table.
+    /// Waits for the results of the room's slice, and returns them. They are valid until the room is opened
+    /// again. Throws InputError for a read outside of a checked table.
     [[nodiscard]] std::vector<Results> results(std::size_t room, const PreparedSlice& prepared);
 
-    /// Seconds of the room's last slice.
+    /// Seconds that the room's last slice took.
     struct Times {
         double copying = 0, folding = 0;
         std::optional<double> compiling;
@@ -68,11 +69,11 @@ public:
     [[nodiscard]] Times times(std::size_t room);
 
 private:
-    /// Memory of the host and memory of the device with the same layout of small arrays.
+    /// Host memory and device memory with the same layout of small arrays.
     struct Twin {
         std::unique_ptr<SliceEngine::Memory> host, device;
     };
-    /// The places of a run's results in a room's memory.
+    /// Offsets, in a room's memory for results, of the results of a run.
     struct RunPlace {
         std::size_t outside = 0;
         std::vector<std::size_t> fields = {};

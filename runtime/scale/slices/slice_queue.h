@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// Slices in order, at most `rooms` at a time: a slice holds its room until free_room().
+/// Slices in order, at most `rooms` at a time. A slice holds its room until free_room().
 template <class Slice>
 class SliceQueue {
 public:
@@ -26,7 +26,7 @@ public:
         const std::lock_guard lock(mutex_);
         return is_closed_ || used_ < rooms_;
     }
-    /// Waits for a free room and takes it; false if the queue is closed.
+    /// Waits for a free room and takes it. Returns false if the queue is closed.
     bool wait_for_room()
     {
         std::unique_lock lock(mutex_);
@@ -42,7 +42,7 @@ public:
         slices_.push_back(std::move(slice));
         changed_.notify_all();
     }
-    /// Called by the reader: no slice follows. `failure` is null if all slices were read.
+    /// Ends the queue after the last slice; the reader calls it. `failure` is null if all slices were read.
     void end(std::exception_ptr failure)
     {
         const std::lock_guard lock(mutex_);
@@ -50,8 +50,7 @@ public:
         is_ended_ = true;
         changed_.notify_all();
     }
-    /// Waits for the next slice; null after the last one. After the slices that were read, throws the
-    /// reader's failure.
+    /// Waits for the next slice. After the last slice, returns null or throws the reader's failure.
     std::unique_ptr<Slice> pop()
     {
         std::unique_lock lock(mutex_);

@@ -34,13 +34,13 @@ PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Ca
     return choice;
 }
 
-/// The state that a slice's scan goes on from; nothing if the slice begins anew.
+/// The state from which a slice's scan continues; empty if the scan begins anew.
 using Carried = std::optional<std::vector<Partial::Value>>;
 
 /// The work that the devices of one fold share.
 class SliceWork {
 public:
-    /// `carried` holds a state for each slice, or nothing if nothing is scanned.
+    /// `carried` has an entry for each slice; it is empty if nothing is scanned.
     SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer,
               std::int64_t num_devices, SliceScope scope, std::vector<Carried> carried = {})
         : problem_(problem),
@@ -85,8 +85,8 @@ public:
         all.require_whole();
     }
 
-    /// Returns, for each slice, the state of the elements that are scanned before it. The partials are joined
-    /// in the scan's order.
+    /// Joins the partials in the scan's order. Returns for each slice the state of the elements that are
+    /// scanned before the slice.
     std::vector<Carried> carried_on(bool is_reverse)
     {
         const auto num_fields = joining_->bytecode.state.size();
@@ -141,7 +141,7 @@ private:
     SliceScope scope_;
     std::vector<Carried> carried_;
     std::shared_ptr<const Joining> joining_;
-    std::vector<Partial> partials_;   ///< the partials of the slices; their results were taken
+    std::vector<Partial> partials_;   ///< the partials of the slices, without results
     std::atomic<std::int64_t> next_;  ///< the next slice to fold; device d begins with slice d
     std::atomic<bool> has_failed_ = false;
     std::mutex mutex_;
@@ -169,7 +169,7 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
 
 namespace {
 
-/// Reduces the number of slices to the number of items: more slices would fold nothing.
+/// Returns `num_slices`, but at most the number of items, because further slices would be empty.
 std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
 {
     if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
@@ -177,7 +177,7 @@ std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices
     return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
 }
 
-/// Throws InputError for a stage that cannot fold pieces. Called if cuts divide all segments.
+/// Throws InputError, because the requested stage cannot fold pieces and cuts divide all segments.
 [[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
 {
     try {
@@ -214,11 +214,12 @@ SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaw
                 if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of)) {
                     if (of.op.scan || !scans)
                         refuse_pieces(stage, of, catalogue);
-                    request.stage.reset();  // it scans, and this pass folds the states that it goes on from
+                    // The requested stage is for the scan; this pass computes the states before the scan.
+                    request.stage.reset();
                     request.settings.clear();
                 }
         } else if (of.form == SegmentForm::whole && request.stage) {
-            // A piece is one whole segment, whatever the layout is. Not every stage folds whole segments.
+            // A piece is one whole segment in every layout. Not every stage folds whole segments.
             const auto& catalogue = session.catalogue();
             if (catalogue.unmet(catalogue.stage(*request.stage), of)) {
                 request.stage.reset();
@@ -263,7 +264,7 @@ FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, 
         work.done.times.add(times);
         return std::move(work.done);
     } catch (const InputError&) {
-        check_tables(workload);  // throws an error that counts elements in the whole input
+        check_tables(workload);  // throws the error with the element's place in the whole input
         throw;
     }
 }

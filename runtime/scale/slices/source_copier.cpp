@@ -18,10 +18,11 @@ constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
 constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
-/// Size of buffers that a generator fills. It is large, because a generator fills a buffer with many threads.
+/// Size of a buffer for a generator. Buffers are large, because a generator may fill a buffer with many
+/// threads.
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
-/// The most bytes of one copy from page-locked memory. Larger copies are cut, so that other copies can run in
-/// between.
+/// The most bytes of one copy from page-locked memory. Longer copies are divided, so that other copies can
+/// run in between.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 std::size_t pages(std::size_t bytes, std::size_t most)
@@ -31,24 +32,24 @@ std::size_t pages(std::size_t bytes, std::size_t most)
 
 }  // namespace
 
-/// A copy that threads read. The copier's mutex guards the fields that change.
+/// A copy to the device, while threads read its source. The copier's mutex guards the fields that change.
 class SourceCopier::UnderWay {
 public:
     ArraySource* source = nullptr;
-    const std::byte* lent = nullptr;  ///< the elements, if they lie in pageable memory; else null
+    const std::byte* lent = nullptr;  ///< the elements, if they are in pageable memory; else null
     std::int64_t begin = 0, count = 0;
     std::byte* device = nullptr;
-    /// The stopper of the thread that asked for the copy.
+    /// The stopper of the thread that requested the copy.
     std::shared_ptr<WorkStopper> stopper = WorkStopper::here();
 
-    std::int64_t next = 0;     ///< the first element that is in no part yet
-    std::int64_t reading = 0;  ///< number of parts that are not read to the end
+    std::int64_t next = 0;     ///< the first element that no part contains yet
+    std::int64_t reading = 0;  ///< number of parts that are not completely read
     std::exception_ptr failure;
 
     [[nodiscard]] bool is_done() const { return next == count && reading == 0; }
     [[nodiscard]] std::size_t width() const { return size_bytes(source->type()); }
 
-    /// Reads elements from `first` on, counted from `begin`.
+    /// Reads elements from `first` on, counted from `begin`, to `into`.
     void read(std::int64_t first, std::span<std::byte> into) const
     {
         if (lent != nullptr) {
@@ -65,9 +66,9 @@ public:
 struct SourceCopier::Part {
     std::shared_ptr<UnderWay> of;
     Buffer& buffer;
-    std::int64_t first = 0, count = 0;  ///< elements of the copy
-    std::int64_t next = 0;              ///< the first element that is in no piece yet
-    std::int64_t reading = 0;           ///< number of pieces that are not read to the end
+    std::int64_t first = 0, count = 0;  ///< range of the copy's elements
+    std::int64_t next = 0;              ///< the first element that no piece contains yet
+    std::int64_t reading = 0;           ///< number of pieces that are not completely read
 };
 
 SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes)
@@ -135,7 +136,7 @@ void SourceCopier::take_shared(std::size_t memory_bytes)
     if (!threads_.empty())
         return;
     shared_ = ring(kBuffers, kBufferBytes, memory_bytes);
-    // A quarter of the cores is left to the threads that read segments and take results.
+    // A quarter of the cores remains for threads that read segments and take results.
     const auto num_threads =
         std::clamp<std::size_t>(std::thread::hardware_concurrency() * 3 / 4, 1, kMostThreads);
     piece_bytes_ = pages(shared_.front().bytes.size() / num_threads, kPieceBytes);
@@ -162,7 +163,7 @@ void SourceCopier::serve()
     }
 }
 
-/// The next piece to read; nothing if the threads must end.
+/// Returns the next piece to read; nothing if the threads must end.
 std::optional<SourceCopier::Piece> SourceCopier::claim()
 {
     std::unique_lock lock(mutex_);
@@ -185,7 +186,7 @@ std::optional<SourceCopier::Piece> SourceCopier::claim()
     return std::nullopt;
 }
 
-/// Opens the next part, after the device has copied the earlier contents of its buffer.
+/// Waits until the device has copied the earlier contents of the next part's buffer, then opens the part.
 void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
 {
     auto& buffer = shared_.front();
@@ -215,7 +216,7 @@ void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
     ++shared_.next;
 }
 
-/// Notes the failure of a copy, and opens no other part of it.
+/// Records the failure of a copy, whose further parts are not read.
 void SourceCopier::drop(UnderWay& copy, const std::exception_ptr& failure)
 {
     if (!copy.failure)
@@ -226,7 +227,7 @@ void SourceCopier::drop(UnderWay& copy, const std::exception_ptr& failure)
         finished_.notify_all();
 }
 
-/// Notes the end or the failure of a piece. The last piece of a part queues the part's copy.
+/// Records the end or the failure of a piece. The last piece of a part queues the part's copy.
 void SourceCopier::close(Part& part, const std::exception_ptr& failure)
 {
     std::unique_lock lock(mutex_);
@@ -250,7 +251,7 @@ void SourceCopier::close(Part& part, const std::exception_ptr& failure)
         finished_.notify_all();
 }
 
-/// Queues the copy of a part; returns its failure.
+/// Queues the copy of a part. Returns the failure, if any.
 std::exception_ptr SourceCopier::send(Part& part)
 {
     const auto width = part.of->width();

@@ -1,5 +1,5 @@
 #pragma once
-// Copies of sources to a device, directly or through page-locked buffers.
+// Copies sources to a device, directly or through page-locked buffers.
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -18,28 +18,30 @@ namespace segfold {
 
 /// Reads sources and queues their copies to the device.
 ///
-/// The device copies page-locked memory by itself. Threads on most of the cores read other memory and files
-/// in pieces into a ring of page-locked buffers: one core reads the page cache at a fraction of a link's
-/// rate. When all its pieces are read, a buffer is copied in one call, because the driver serves one thread
-/// at a time. It is filled again when the device has copied it. When no piece of a copy is left, threads go
-/// on with the next copy. A generator is read in order, on the caller's thread.
+/// The device copies page-locked memory by itself. Other memory and files are read in pieces into a ring of
+/// page-locked buffers. Threads on most of the cores read, because one core reads the page cache at a
+/// fraction of a link's rate. When all pieces of a buffer are read, the buffer is copied in one call, because
+/// the driver serves one thread at a time. When the device has copied the buffer, threads fill it again. When
+/// no piece of a copy is left, threads continue with the next copy. A generator is read in order, on the
+/// caller's thread.
 class SourceCopier {
 public:
-    /// The buffers have at most `memory_bytes` bytes together.
+    /// Makes a copier whose buffers together have at most `memory_bytes` bytes.
     SourceCopier(SliceEngine& engine, std::int64_t memory_bytes);
     ~SourceCopier();
     SourceCopier(const SourceCopier&) = delete;
     SourceCopier& operator=(const SourceCopier&) = delete;
 
     /// Allocates page-locked buffers and starts threads for these sources. Without this call, the first copy
-    /// does so and takes longer.
+    /// does this and takes longer.
     void ready_for(const std::vector<ArraySource*>& sources);
 
-    /// A copy that threads still read.
+    /// A copy to the device, while threads still read its source.
     class UnderWay;
     struct Started {
-        std::int64_t count = 0;               ///< elements that the source had
-        std::shared_ptr<UnderWay> rest = {};  ///< null if all copies are queued
+        std::int64_t count = 0;  ///< number of elements that the source had
+        /// The part of the copy that is not queued yet; null if all is queued.
+        std::shared_ptr<UnderWay> rest = {};
     };
     /// Begins to copy `count` elements from `begin` on to `device`. Rethrows errors of the source that occur
     /// on this thread. Only one thread at a time may call this.
@@ -47,13 +49,14 @@ public:
                                 std::byte* device);
     /// Waits until all parts of the copy are queued. Rethrows errors of the source.
     void finish(UnderWay& copy);
-    /// Ends the threads and drops pieces that no thread has begun. No copy may be started afterwards.
+    /// Ends the threads and drops pieces that no thread has begun. Afterwards no copy may be started.
     void stop();
 
 private:
     struct Buffer {
         std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< when it is reached, the buffer may be filled again
+        /// Reached when the device has copied the buffer, which may then be filled again.
+        std::unique_ptr<SliceEngine::Mark> taken;
         bool is_filling = false;
     };
     /// Page-locked buffers that are filled in turn.
@@ -68,7 +71,7 @@ private:
     struct Part;
     struct Piece {
         std::shared_ptr<Part> part;
-        std::int64_t first = 0, count = 0;  ///< elements, counted from the part's first one
+        std::int64_t first = 0, count = 0;  ///< elements, counted from the part's first element
     };
 
     void take_ordered(std::size_t memory_bytes);
@@ -88,13 +91,13 @@ private:
     SliceEngine& engine_;
     std::size_t memory_bytes_;
     std::size_t piece_bytes_ = 0;
-    Ring ordered_;  ///< for sources that are read in order, on the caller's thread
+    Ring ordered_;  ///< buffers for sources that are read in order, on the caller's thread
 
     std::mutex mutex_;  ///< guards the members below
     std::condition_variable changed_, finished_;
     Ring shared_;                                   ///< buffers that the threads fill
-    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< copies with parts that are not open yet
-    std::shared_ptr<Part> open_;                    ///< a part with pieces that are not read yet
+    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< copies with parts that are not yet open
+    std::shared_ptr<Part> open_;                    ///< the part with pieces that no thread has taken
     bool is_opening_ = false, is_ending_ = false;
     std::vector<std::jthread> threads_;
 };

@@ -14,7 +14,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the counter-examples to refuted laws that the stage needs, as text for a message.
+/// Returns the part of an error message with counter-examples to the refuted laws that the stage needs.
 std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
 {
     std::string text;
@@ -36,7 +36,7 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
-/// Returns the stages that can serve the problem, best first.
+/// Returns the stages that serve the problem, best first.
 std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
                                         const Catalogue& catalogue)
 {
@@ -46,8 +46,8 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     return stages;
 }
 
-/// "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate"; empty where rows rank no
-/// stage.
+/// Returns text such as "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate";
+/// empty if measured rows rank no stage.
 std::string expected_text(const std::vector<RankedStage>& ranked, const std::optional<DeviceIdentity>& device)
 {
     constexpr std::size_t kNamed = 3;
@@ -64,15 +64,15 @@ std::string expected_text(const std::vector<RankedStage>& ranked, const std::opt
     return text;
 }
 
-/// Whether an emitted text reads the segments in the form in which they lie on the device.
+/// True if an emitted text reads segments in their form on the device.
 bool suits(const Emitted& emitted, const ScratchRoom& room)
 {
     return !room.lying ||
            (emitted.form == *room.lying && (*room.lying != SegmentForm::ranges || !emitted.counts_items));
 }
 
-/// Returns `first` if it suits() the segments on the device, else a plan of the last stage that does; see
-/// choose_plan().
+/// Returns `first` if it suits() the segments on the device. If not, returns a plan of the last stage in the
+/// catalogue whose plan suits them; see choose_plan().
 PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
@@ -105,7 +105,8 @@ PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& 
     const auto bytes_of = [&](const Emitted& emitted) {
         return scratch_bytes_of(emitted, room.sizes, room.num_multiprocessors);
     };
-    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // plans that need less are not checked
+    // Plans that need less scratch memory are not checked.
+    constexpr std::int64_t kLittle = std::int64_t{16} << 20;
     const auto needed = bytes_of(first.emitted);
     if (needed <= kLittle || !room.free_bytes)
         return first;
@@ -139,7 +140,8 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
     auto folded = laws.without_identity ? without_identity(op) : op;
     if (!laws.has_sound_append)
         folded.append.reset();
-    // Outputs need the segment of each element ahead, so flags and keys are converted to offsets.
+    // For outputs, kernels must know each element's segment before they run, so flags and keys are converted
+    // to offsets.
     Problem problem(std::move(folded), !op.outputs.empty() ? converted_form(form) : form, index_bits);
     problem.laws = laws.usable;
     return problem;
@@ -164,7 +166,7 @@ PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, c
     const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
                         : request.stage ? catalogue.stage(*request.stage)
                                         : catalogue.rule_of_thumb_by(facts, problem);
-    if (is_tuned || request.stage)  // the rule of thumb returns only stages that can serve
+    if (is_tuned || request.stage)  // the rule of thumb returns only stages that serve the problem
         require(stage, problem, laws.report, catalogue);
     return {&stage, is_tuned ? tuned->configuration : configure(stage, request.settings, facts), is_tuned};
 }
@@ -248,7 +250,7 @@ std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, con
     const auto in_doubt = std::ranges::find(laws.refuted_by_nan, Law::associative);
     if (in_doubt == laws.refuted_by_nan.end())
         return law_warnings(laws, op);
-    // Stages that need no associativity fold from left to right.
+    // Stages that do not need associativity fold from left to right.
     auto ordered = problem;
     ordered.laws.associative = ordered.laws.assumes_associative = false;
     if (!catalogue.unmet(taken, ordered)) {

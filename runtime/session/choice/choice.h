@@ -1,5 +1,5 @@
 #pragma once
-// Chooses the stage and the configuration of a fold, as the operator's laws allow.
+// Chooses the stage and the configuration of a fold, within the operator's laws.
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,29 +18,30 @@
 
 namespace segfold {
 
-/// Makes a problem that relies only on `laws`. The operator's identity is removed if `laws` say so.
+/// Makes a problem that relies only on `laws`. If `laws` do not allow the operator's identity, the problem's
+/// operator has no identity.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
-/// Makes the problem of a workload. Reads of a table are checked unless the data prove that all of them lie
-/// inside.
+/// Makes the problem of a workload. Kernels check the reads of a table, except if the data prove that all
+/// reads are in bounds.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
 struct PlanChoice {
-    /// A stage of the catalogue; the choice may outlive the catalogue.
+    /// A stage of the catalogue. The choice may outlive the catalogue.
     std::shared_ptr<const Stage> stage = nullptr;
     bool is_asked = false;  ///< true if the caller named the stage
     Emitted emitted;
     bool is_tuned = false;  ///< true if a tuning record chose the plan
-    /// If the preferred stage lacked scratch memory: its name, the bytes that it needs and the bytes that are
-    /// free. Else empty.
+    /// If scratch memory did not suffice for the preferred stage: the stage's name, the bytes that it needs
+    /// and the free bytes. Else empty.
     std::string passed_over = {};
 
-    /// "warp_stream block_threads=256 items_per_thread=32"
+    /// The stage and its configuration, such as "warp_stream block_threads=256 items_per_thread=32".
     [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
-    /// "asked for", "tuning record", "next best: ..."; "rule of thumb" of a stage that ranks itself, else
-    /// "measured rows".
+    /// Names the source of the choice: "asked for", "tuning record", "next best: ...", "rule of thumb" for a
+    /// stage with a `suits` line, "measured rows" for any other stage.
     [[nodiscard]] std::string chosen_by() const
     {
         return is_asked               ? "asked for"
@@ -51,15 +52,16 @@ struct PlanChoice {
     }
 };
 
-/// Facts of a GPU that restrict plans: free memory for scratch, and the form of segments on the device.
+/// Restrictions of plans on a GPU: free memory for scratch, and the form of segments on the device.
 struct ScratchRoom {
     /// Returns the free bytes of the device; negative if the arrays alone do not fit. Called only if a plan
-    /// needs more than 16 MiB. Empty: unknown, and every plan is taken to fit.
+    /// needs more than 16 MiB of scratch memory. If empty, the free memory is unknown, and every plan is
+    /// assumed to fit.
     std::function<std::int64_t()> free_bytes;
     SegmentSizes sizes;
     int num_multiprocessors = 1;
-    /// The form of segments that lie on the device. Nothing converts such segments or counts the items of
-    /// ranges, so plans whose text reads another form, or counts items, are not taken.
+    /// The form of segments on the device; empty for segments on the host. Segments on a device are not
+    /// converted, and items of ranges are not counted. Plans that need either are not chosen.
     std::optional<SegmentForm> lying = {};
 };
 
@@ -70,47 +72,46 @@ struct PlannedPoint {
     bool is_tuned = false;  ///< true if a tuning record chose the plan
 };
 
-/// Returns the stage and configuration of choose_plan() if memory is no limit. `facts` are plan_facts() of
-/// the problem and its shape. Throws the InputErrors of choose_plan().
+/// Returns the stage and configuration that choose_plan() chooses with unlimited memory. `facts` are
+/// plan_facts() of the problem and its shape. Throws the InputErrors of choose_plan().
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned);
 
-/// Emits the text of a stage and configuration. Takes the text from `texts`, if given, when it was emitted
-/// before.
+/// Returns a stage and configuration with their text. The text comes from `texts`, if given, or is emitted.
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// Returns the requested plan; for an open request the plan `tuned`, if given, else the plan of the rule of
-/// thumb.
+/// Returns the requested plan. For an open request, returns the plan `tuned` if it is not null, and the plan
+/// of the rule of thumb if it is null.
 ///
-/// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank that
-/// fits. If the plan cannot read the segments in their form on the device, an open request gets a stage that
-/// can. Texts that `texts` holds are not emitted again.
+/// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank whose
+/// memory fits. If the plan cannot read segments in their form on the device, an open request gets a stage
+/// that can read them. Texts in `texts` are not emitted again.
 ///
-/// Throws InputError for a stage that cannot serve, with the counter-example if a refuted law is the reason.
-/// Throws InputError for an operator whose identity is refuted, because all stages use the identity. Throws
-/// DeviceError if scratch memory does not fit, and the request is not open or no stage fits.
+/// Throws InputError for a stage that does not serve the problem, with the counter-example if a refuted law
+/// is the reason. Throws InputError for an operator with a refuted identity, because all stages use the
+/// identity. Throws DeviceError if scratch memory does not fit, and the request is not open or no stage fits.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned = nullptr,
                        const ScratchRoom* room = nullptr, EmittedTexts* texts = nullptr);
 
-/// Returns law_warnings() of a fold of `op` by the stage `taken`. If NaN alone refutes associativity, the
-/// warning names a stage that folds from left to right like the reference. There is no such warning if
-/// `taken` folds so itself.
+/// Returns law_warnings() of a fold of `op` by the stage `taken`. If only NaN refutes associativity, the
+/// warning names a stage that folds from left to right like the reference. If `taken` is such a stage, there
+/// is no such warning.
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
                                       const Shape& shape, const Catalogue& catalogue, const Stage& taken);
 
 /// The sources of a choice, shared by the folds and the plans of a session.
 struct Chooser {
     std::shared_ptr<const Catalogue> catalogue;
-    std::shared_ptr<const RecordStore> records = nullptr;  ///< null: no records are used
+    std::shared_ptr<const RecordStore> records = nullptr;  ///< null if no records are used
     std::string without_records = {};                      ///< the reason why `records` is null
-    std::optional<DeviceIdentity> device = {};             ///< the device by which records are found
-    std::shared_ptr<EmittedTexts> texts = {};              ///< texts emitted before; may be null
+    std::optional<DeviceIdentity> device = {};             ///< the device whose records are used
+    std::shared_ptr<EmittedTexts> texts = {};              ///< cache of emitted texts; may be null
 
-    /// Looks the problem up in the records.
+    /// Looks up the fastest plan for a problem in the records.
     [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
-    /// Whether they may choose the plan of a problem.
+    /// True if the records may choose the plan of a problem.
     [[nodiscard]] bool asks_records_of(const Problem& problem) const
     {
         return records && knows_class(*records, *device, problem);
@@ -119,13 +120,13 @@ struct Chooser {
 
 /// The arguments of a choice.
 struct Wanted {
-    const Operator& op;  ///< the operator before make_problem() changed it; for warnings
+    const Operator& op;  ///< the original operator, for warnings; make_problem() may change it
     const Problem& problem;
     const Shape& shape;
     const OperatorLaws& laws;
     const PlanRequest& request;
     const Traffic& traffic;
-    const ScratchRoom* room = nullptr;  ///< null on the host
+    const ScratchRoom* room = nullptr;  ///< restrictions of plans on a GPU; null on the host
 };
 
 /// A choice with its reasons.
@@ -135,7 +136,7 @@ struct Chosen {
     std::vector<std::string> warnings;  ///< warnings about the operator's laws
 };
 
-/// Chooses a plan by choose_plan() with the plan of the records, and explains the choice.
+/// Chooses a plan by choose_plan(), with the plan that the records suggest, and explains the choice.
 Chosen choose(const Chooser& chooser, const Wanted& wanted);
 
 }  // namespace segfold

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMost = 64;
 
-/// Returns a text that holds all inputs of emit().
+/// Returns a text that contains all inputs of emit(), as a key.
 std::string key_of(const Problem& problem, const Stage& stage, const Configuration& configuration,
                    const Catalogue& catalogue, Numbers numbers)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// A cache of the texts that a session has emitted: folds and plans of other sizes often need the same text.
+// A cache of a session's emitted texts, because folds and plans of different sizes often need the same text.
 #include <list>
 #include <memory>
 #include <mutex>
@@ -10,23 +10,24 @@
 
 namespace segfold {
 
-/// Keeps the texts used last. Emitting a text takes half a millisecond, longer than a short fold.
+/// Keeps the texts used last. Emitting a text takes half a millisecond, which is longer than a short fold.
 ///
 /// Several threads may call get(). Stages and catalogues must outlive this object.
 class EmittedTexts {
 public:
-    /// Returns the result of emit() for the same arguments, and throws its errors.
+    /// Returns the result of emit() for these arguments, from the cache if possible. Throws the errors of
+    /// emit().
     [[nodiscard]] Emitted get(const Problem& problem, const Stage& stage, const Configuration& configuration,
                               const Catalogue& catalogue, Numbers numbers);
 
-    /// The number of texts that are kept, at most 64.
+    /// The number of kept texts, at most 64.
     [[nodiscard]] std::size_t size() const;
 
 private:
     using Entry = std::pair<std::string, std::shared_ptr<const Emitted>>;
 
     mutable std::mutex mutex_;
-    std::list<Entry> entries_;  ///< the entry used last in front
+    std::list<Entry> entries_;  ///< the entry used last comes first
 };
 
 }  // namespace segfold

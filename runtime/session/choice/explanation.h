@@ -1,5 +1,5 @@
 #pragma once
-// The reasons of a plan's choice, as text for users.
+// Explains the choice of a plan to users.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,22 +13,24 @@
 
 namespace segfold {
 
-/// A lookup in the records, and the facts that explain a choice.
+/// The facts that explain a choice, with the lookup in the tuning records.
 struct Explanation {
     Lookup lookup;
-    /// The plan of the rule of thumb, or the reason why the rule did not choose.
+    /// The plan that the rule of thumb chose, or why it did not choose.
     std::string rule;
-    /// The first three stages of the measured order with the shares of the best stage's rate that they are
-    /// expected to reach; empty if rows did not rank them.
+    /// The first three stages of the measured order, each with its expected rate as a share of the best
+    /// stage's rate; empty if measured rows do not rank stages.
     std::string expected = {};
-    /// The nearest measured workload with the shares of its three best stages; empty where `expected` is.
+    /// The nearest measured workload, with its three best stages and their shares; empty if `expected` is
+    /// empty.
     std::string nearest = {};
-    std::string taken;                  ///< the plan that runs, and the source of the choice
+    std::string taken;                  ///< the plan that runs, and how it was chosen
     Traffic traffic;                    ///< compulsory bytes
-    std::int64_t scratch_bytes = 0;     ///< memory on the GPU beside the arrays; 0 on the host
+    std::int64_t scratch_bytes = 0;     ///< scratch memory on the GPU; 0 on the host
     std::string without_identity = {};  ///< why the plan does not use the identity; empty if it does
-    bool on_host = false;               ///< true if no GPU folds; scratch memory is then not counted
-    /// The sizes for which the stage was chosen, if the plan was resized since.
+    bool on_host = false;               ///< true if the host folds; scratch memory is then not counted
+    /// After a resize: the present sizes, the sizes for which the stage was chosen, and the plan that would
+    /// be chosen now. Empty if the plan has its first sizes.
     std::string resized = {};
 };
 
@@ -36,7 +38,7 @@ struct Explanation {
 std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors);
 std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
-/// "plan", "why", "record", "considered", ... as facts for a table.
+/// Returns pairs of a heading and a text. Headings are "plan", "why", "record", "considered", ...
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation);
 
 }  // namespace segfold

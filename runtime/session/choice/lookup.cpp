@@ -15,14 +15,14 @@
 namespace segfold {
 namespace {
 
-// The largest distance() of a shape whose rows still count, in doublings.
+// The largest distance() of shapes whose rows count, in doublings.
 constexpr double kFarthest = 1.5;
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
-// The assumed time of a plan at a shape where it was not measured, relative to the best time there.
+// The assumed time of a plan that was not measured at a shape, relative to the best time at this shape.
 constexpr double kUnmeasured = 2;
-// The least gain that counts. A plan measured at near shapes must gain it on the rule of thumb; a row of an
-// earlier stage text must gain it on all present rows.
+// The least relative gain in time that counts. It decides whether a plan measured at near shapes replaces the
+// rule of thumb's plan, and whether a row of an earlier stage text beats all present rows.
 constexpr double kLeastGainOfRecord = 0.03;
 
 double mean_length(const Shape& shape)
@@ -55,7 +55,8 @@ struct Measured {
     }
 };
 
-/// Returns the row that decides at its own shape: the pinned row, else the row chosen last, else the fastest.
+/// Returns the row that decides for its own shape: the pinned row, else the row chosen last, else the fastest
+/// row.
 const TuningRecord* winner(const Measured& measured)
 {
     const TuningRecord* best = nullptr;
@@ -66,14 +67,14 @@ const TuningRecord* winner(const Measured& measured)
         if (best == nullptr || rank > best_rank ||
             (rank == best_rank &&
              (rank == TuningPhase::ranked ? row->measurement.milliseconds < best->measurement.milliseconds
-                                          : row > best)))  // rows lie in the order in which they were written
+                                          : row > best)))  // a later address is a later row
             best = row;
     }
     return best;
 }
 
-/// Describes how the deciding row compares with other rows of its shape. Other rows may be faster: a search
-/// keeps a plan if the lead of a rival may be chance.
+/// Returns text that compares the deciding row with the other rows of its shape. Other rows may be faster,
+/// because a search keeps its plan if a rival's lead may be chance.
 std::string rank_text(const Measured& measured, const TuningRecord& row)
 {
     const auto faster = std::ranges::count_if(measured.rows, [&](const auto& other) {
@@ -86,8 +87,8 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
                        plans, faster, faster == 1 ? "is not" : "none is");
 }
 
-/// The correct rows of a problem's class, either of GPUs or of hosts: rows of one kind say nothing about the
-/// other.
+/// Selects the rows with correct results of a problem's class. All are of GPUs or all are of hosts, because
+/// measurements on GPUs say nothing about hosts, nor the reverse.
 class RowsOfClass {
 public:
     RowsOfClass(const DeviceIdentity& device, const Problem& problem)
@@ -165,8 +166,8 @@ private:
                 known->second =
                     impossible(record.point, question_.problem, question_.shape, question_.catalogue);
             if (known->second) {
-                // Conditions may depend on sizes. A row is wrong only if its plan is impossible at the row's
-                // own shape.
+                // Conditions may depend on sizes, so a row is wrong only if its plan is impossible at the
+                // row's own shape.
                 if (impossible(record.point, question_.problem, record.shape, question_.catalogue))
                     ignore(record, *known->second);
                 continue;
@@ -194,9 +195,9 @@ private:
         std::ranges::stable_sort(shapes_, {}, &Measured::away);
     }
 
-    /// Whether a row with an earlier text of its stage was clearly faster than all rows with present texts.
-    /// The present rows then do not tell which plan is fastest at the shape, unless a person or a later
-    /// search chose one of them.
+    /// True if a row with an earlier text of its stage was clearly faster than all rows with present texts.
+    /// The fastest plan of the shape is then unknown. False if a person or a later search chose a present
+    /// row.
     [[nodiscard]] bool is_outrun(const Measured& measured) const
     {
         double fastest = std::numeric_limits<double>::infinity();
@@ -204,7 +205,7 @@ private:
             fastest = std::min(fastest, row->measurement.milliseconds);
         const auto* row = winner(measured);
         return std::ranges::any_of(stale_, [&](const TuningRecord* stale) {
-            // Rows lie in the order of writing.
+            // Rows are stored in the order of writing, so a later address is a later row.
             const bool was_chosen_since = row->phase > TuningPhase::ranked && row > stale;
             return is_same(stale->shape, measured.shape) && stale->phase >= TuningPhase::ranked &&
                    row->phase != TuningPhase::pinned && !was_chosen_since &&
@@ -244,7 +245,7 @@ private:
         return {stage.name, default_configuration(stage, plan_facts(question_.problem, shape))};
     }
 
-    /// The time of a plan at a measured shape, relative to the best time there.
+    /// Returns the time of a plan at a measured shape, divided by the shape's best time.
     [[nodiscard]] static double loss_at(const Measured& measured, const Point& point)
     {
         const auto row = measured.rows.find(point);
@@ -262,10 +263,10 @@ private:
         std::set<Point> points = {own};
         double weights = 0, logarithm = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            // If a longest segment is unknown, another stage may be slower by any factor.
+            // If the longest segment is unknown, another stage may be slower by any factor.
             const bool is_known = shapes_[i].shape.longest > 0 && question_.shape.longest > 0;
-            // If the rule of thumb takes different stages at both shapes, measurements of other stages do not
-            // carry over.
+            // If the rule of thumb takes different stages for the two shapes, measurements of other stages do
+            // not carry over.
             const bool is_alike = rule_of_thumb(shapes_[i].shape).stage == own.stage;
             for (const auto& [point, row] : shapes_[i].rows)
                 if ((is_known && is_alike) || point.stage == own.stage)
@@ -284,7 +285,7 @@ private:
                 const bool is_there = shapes_[i].rows.contains(point);
                 measured += is_there ? 1 : 0;
                 // If the rule's plan for the wanted shape was not measured at shape i, the rule's plan for
-                // shape i stands in.
+                // shape i replaces it.
                 const double ratio = point == own && !is_there
                                          ? loss_at(shapes_[i], rule_of_thumb(shapes_[i].shape))
                                          : loss_at(shapes_[i], point);
@@ -368,7 +369,7 @@ private:
     std::vector<Measured> shapes_;  ///< shapes measured on this device with present texts, nearest first
     std::vector<const TuningRecord*> usable_;
     std::vector<const TuningRecord*> stale_;  ///< rows of this device with earlier texts of their stages
-    bool has_outrun_ = false;                 ///< true if is_outrun() for the wanted shape itself
+    bool has_outrun_ = false;                 ///< the value of is_outrun() for the wanted shape
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;
@@ -385,14 +386,14 @@ std::string_view name(Match match)
 
 double distance(const Shape& first, const Shape& second)
 {
-    // Plans for rows of features fit one length of rows only.
+    // A plan for rows of features serves only one row length.
     if (first.num_features != second.num_features)
         return std::numeric_limits<double>::infinity();
     const auto apart = [](double a, double b) { return log2_of(a) - log2_of(b); };
     const double elements =
         apart(static_cast<double>(first.num_elements), static_cast<double>(second.num_elements));
     const double mean = apart(mean_length(first), mean_length(second));
-    // Skew has half the weight of mean length: it changes times less.
+    // Skew has half the weight of mean length, because it changes times less.
     double skew = 0;
     if (first.longest > 0 && second.longest > 0)
         skew = 0.5 * apart(static_cast<double>(first.longest) / std::max(mean_length(first), 1.0),

@@ -1,5 +1,5 @@
 #pragma once
-// Looks up in the records which plan to run for a problem, and says why.
+// Looks up the fastest plan for a problem in the tuning records, with the reason.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,29 +11,30 @@ namespace segfold {
 /// The kind of records that answered a lookup.
 enum class Match : std::uint8_t { exact, near_shape, other_device, none };
 
-/// "exact", "near shape", "other device", "none"
+/// Returns "exact", "near shape", "other device" or "none".
 std::string_view name(Match match);
 
-/// A plan that a lookup has compared.
+/// A plan that took part in a lookup.
 struct Considered {
     Point point;
-    double milliseconds = 0;  ///< measured or predicted
+    double milliseconds = 0;  ///< measured or predicted time
     std::string why;          ///< "measured", "1.12 times the best of 2 near shapes"
 };
 
 struct Lookup {
     Match match = Match::none;
-    std::optional<Point> point;  ///< empty: the rule of thumb has to choose
-    std::string reason;          ///< one sentence without its end
-    std::string record;          ///< file and line of the row that decided; empty if none did
+    std::optional<Point> point;  ///< the answer; empty if the rule of thumb must choose
+    std::string reason;          ///< the reason of the answer, as a sentence without its final dot
+    std::string record;          ///< file and line of the row that decided; empty if no row decided
     std::optional<double> predicted_milliseconds;
-    std::vector<Considered> considered;  ///< fastest first; contains the chosen plan
-    /// Messages about rows that cannot be read or whose plan cannot be run.
+    std::vector<Considered> considered;  ///< the chosen plan and its rivals, fastest first
+    /// Messages about unreadable rows and about rows whose plan cannot run.
     std::vector<std::string> ignored;
-    std::vector<Point> seeds;  ///< possible plans that won elsewhere, closest first
+    /// Plans from which a search may start: runnable plans of other ranked rows, closest shape first.
+    std::vector<Point> seeds;
 };
 
-/// The device, the problem and the shape that a lookup is for.
+/// The arguments of a lookup: device, problem and shape.
 struct Question {
     DeviceIdentity device;
     const Problem& problem;
@@ -41,28 +42,30 @@ struct Question {
     const Catalogue& catalogue;
 };
 
-/// Looks for the plan that was fastest for this device, class of problem and shape.
+/// Returns the plan that was fastest for this device, class of problem and shape.
 ///
-/// Rows of the same shape decide alone, and among them first the row that a person has pinned.
+/// If rows of the same shape exist, only these rows decide. Among them a row that a person has pinned wins.
 ///
-/// Else the four nearest shapes decide. The plan with the least loss over them, weighted by inverse distance,
-/// is taken if it gains 3 % on the plan of the rule of thumb. A plan of another stage than the rule's counts
-/// only if the longest segment is known for both shapes and the rule takes the same stage for both. The
-/// distance counts doublings of the number of elements, of the mean length, of the longest segment relative
-/// to the mean, and of the padding.
+/// If there are no rows of the same shape, the four nearest shapes decide. The plan with the least loss over
+/// these shapes, weighted by inverse distance, is taken if it is 3 % faster than the plan of the rule of
+/// thumb. A plan of another stage than the rule's counts only if the longest segment is known for both shapes
+/// and the rule takes the same stage for both. The distance counts doublings of the number of elements, of
+/// the mean length, of the longest segment relative to the mean, and of the padding.
 ///
 /// Rows of other devices, of other numbers of features or of earlier texts of a stage only seed a search. If
-/// an earlier text was ranked 3 % faster than all present rows of a shape, these rows do not decide, unless a
-/// person has pinned one or a search has chosen one since.
+/// a row of an earlier text was ranked 3 % faster than all present rows of a shape, the present rows do not
+/// decide, unless a person has pinned one of them or a later search has chosen one.
 Lookup look_up(const RecordStore& store, const Question& question);
 
-/// Whether a row is of the class of `problem`: without one, look_up() gives no point for any shape.
+/// True if the store has a row of the class of `problem`. If there is no such row, look_up() returns no point
+/// for any shape.
 bool knows_class(const RecordStore& store, const DeviceIdentity& device, const Problem& problem);
 
-/// The distance of two shapes in look_up(), in doublings; infinite between different numbers of features.
+/// Returns the distance of two shapes for look_up(), in doublings; infinite if their numbers of features
+/// differ.
 double distance(const Shape& first, const Shape& second);
 
-/// Whether two shapes have the same sizes. An unknown longest segment or padding equals any.
+/// True if two shapes have the same sizes. An unknown longest segment or padding equals any value.
 bool is_same(const Shape& first, const Shape& second);
 
 /// The hash by which records identify an operator.

@@ -11,27 +11,27 @@ class JsonValue;
 
 /// The outcome of a measurement.
 enum class MeasurementOutcome : std::uint8_t {
-    correct,    ///< measured, and its results are right
-    abandoned,  ///< stopped because the plan could not win; the time is that of one run
-    compile,    ///< does not compile
-    resources,  ///< needs more resources than a multiprocessor has, or spills too much; was not run
+    correct,    ///< measured, with right results
+    abandoned,  ///< stopped, because the plan could not win; the measurement has the time of one run
+    compile,    ///< the text does not compile
+    resources,  ///< not run: needs more resources than a multiprocessor has, or spills too much
     wrong,      ///< results differ from the reference
-    timeout,    ///< did not end in time
+    timeout,    ///< exceeded the time limit
     runtime     ///< ended with an error, or crashed its process
 };
 
-/// "correct", "abandoned", "compile", ...
+/// Returns the name of an outcome: "correct", "abandoned", "compile", ...
 std::string_view name(MeasurementOutcome outcome);
-/// The outcome that a JSON document names. Throws InputError that lists the names.
+/// Returns the outcome that a JSON value names. Throws InputError that lists the names.
 MeasurementOutcome outcome_of(const JsonValue& value);
 
-/// One point measured once.
+/// One measurement of a plan.
 struct PlanMeasurement {
     MeasurementOutcome outcome = MeasurementOutcome::correct;
     double milliseconds = 0;  ///< the median; the time of one run if abandoned; 0 if there is no time
     std::vector<double> samples = {};
-    /// The reason why the outcome is not `correct`. For a correct outcome, the results that could not be
-    /// judged.
+    /// If the outcome is not `correct`: the reason. If it is `correct`: a note on results that could not be
+    /// judged, or an empty text.
     std::string reason = {};
     double compile_milliseconds = 0;
 };

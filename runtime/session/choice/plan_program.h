@@ -1,5 +1,5 @@
 #pragma once
-// Programs: choices with their texts, which plans of all sizes share.
+// Programs: chosen stages with their texts, shared by plans of all sizes.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,15 +14,16 @@ namespace cpu {
 class NativeText;
 }
 
-/// A choice with what does not depend on sizes.
+/// A chosen stage with its text, which is the same for all sizes of arrays.
 class PlanProgram {
 public:
     explicit PlanProgram(PlanChoice made);
 
     const PlanChoice choice;
-    const std::string text;  ///< as Folded::plan()
+    const std::string text;  ///< the text of Folded::plan()
 
-    /// The choice's text, a native one, loaded at the first call. Throws DeviceError if it does not compile.
+    /// Returns the choice's native text, which the first call compiles and loads. Throws DeviceError if it
+    /// does not compile.
     [[nodiscard]] std::shared_ptr<const cpu::NativeText> native(const Operator& op) const;
 
 private:
@@ -30,20 +31,20 @@ private:
     mutable std::shared_ptr<const cpu::NativeText> native_;
 };
 
-/// The programs that plans of a problem have taken. Several threads may use it.
+/// The programs that plans of a problem use. Several threads may use this object.
 class PlanPrograms {
 public:
-    /// The program of a point, made by `make` where it is not kept.
+    /// Returns the kept program of a point; if there is none, makes one by `make`.
     [[nodiscard]] std::shared_ptr<const PlanProgram> get(const PlannedPoint& point,
                                                          const std::function<PlanChoice()>& make);
-    /// Keeps a program that was chosen otherwise.
+    /// Makes a program of `choice`, which the caller has made, and keeps the program.
     std::shared_ptr<const PlanProgram> add(PlanChoice choice);
 
 private:
     static constexpr std::size_t kMost = 16;
 
     std::mutex mutex_;
-    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< the oldest first
+    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< the program made first comes first
 };
 
 }  // namespace segfold

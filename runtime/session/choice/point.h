@@ -16,13 +16,14 @@ struct Point {
     auto operator<=>(const Point&) const = default;
 };
 
-/// "warp_stream block_threads=256 items_per_thread=32"
+/// Returns text such as "warp_stream block_threads=256 items_per_thread=32".
 std::string print(const Point& point);
 
-/// Returns the reason why `point` cannot be run, as a sentence without its final dot; nothing if it can.
+/// Returns the reason why `point` cannot be run, as a sentence without its final dot; nothing if it can be
+/// run.
 ///
-/// Reasons are an unknown stage, an unmet need, a missing or unknown tunable, a value that is not listed, and
-/// a `where` condition that does not hold.
+/// Reasons are an unknown stage, an unmet need, a missing or unknown tunable, an unlisted value, and a
+/// `where` condition that does not hold.
 std::optional<std::string> impossible(const Point& point, const Problem& problem, const Shape& shape,
                                       const Catalogue& catalogue);
 

@@ -39,7 +39,7 @@ Configuration configuration_of(const JsonValue& value)
     return all;
 }
 
-// Uses strtod, because stod throws for subnormal numbers.
+// Rounds to six significant digits. Uses strtod, because stod throws for subnormal numbers.
 double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr); }
 
 PlanMeasurement measurement_of(const JsonValue& row)
@@ -67,7 +67,7 @@ DeviceIdentity device_of(const JsonValue& field)
             field.at("memory_clock_khz").small()};
 }
 
-/// Reads an optional member of a row; missing means false.
+/// Reads an optional member of a row; false if the member is missing.
 bool is_true(const JsonValue& field, const char* name) { return field.has(name) && field.at(name).truth(); }
 
 ProblemClass problem_of(const JsonValue& field)
@@ -80,8 +80,8 @@ ProblemClass problem_of(const JsonValue& field)
             is_true(field, "scan")};
 }
 
-/// Returns a stage's text without the lines that state when it suits, which values to prefer and its source.
-/// These lines do not change a kernel whose whole configuration is given, as in a row.
+/// Returns a stage's text without the lines of kAdvice. A row gives the whole configuration of its kernel, so
+/// these lines do not change the kernel.
 std::string without_advice(std::string_view text)
 {
     std::string kept;
@@ -134,7 +134,7 @@ std::string_view name(TuningPhase phase) { return kPhases[static_cast<std::size_
 
 std::string hash_text(std::string_view text)
 {
-    // FNV-1a: the hash need not resist attacks, only differ for different texts.
+    // FNV-1a. The hash must differ for different texts, but need not resist attacks.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : text)
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -219,8 +219,8 @@ std::string print(const TuningRecord& record)
 
 TuningRecord parse_record(const std::string& place, std::string_view line)
 {
-    // Damage may join two rows into one object, of which the parser would keep the last members. No value in
-    // a row contains this text.
+    // Damage may join two rows into one object, and the parser would keep its last members. No value in a row
+    // contains the text below.
     constexpr std::string_view kFirstMember = "\"version\":";
     if (const auto first = line.find(kFirstMember);
         first != line.npos && line.find(kFirstMember, first + 1) != line.npos)

@@ -1,5 +1,6 @@
 #pragma once
-// Measurements of tuning as rows: one JSON object a line, with everything that the measurement depends on.
+// Tuning records: measurements of plans as rows, one JSON object per line, with all facts on which the
+// measurement depends.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,11 @@
 
 namespace segfold {
 
-/// The facts of a problem that decide which plans are fast. Operators of the same class share records.
+/// The facts of a problem on which the fastest plan depends. Operators of the same class share records.
 struct ProblemClass {
     std::string form;
     int index_bits = 32;
-    int key_bytes = 0;  ///< bytes of a key; 0 unless the form is keys
+    int key_bytes = 0;  ///< bytes of a key if the form is keys; else 0
     std::int64_t element_bytes = 0;
     std::int64_t state_bytes = 0;
     bool is_commutative = false;
@@ -29,17 +30,17 @@ struct ProblemClass {
 };
 
 ProblemClass class_of(const Problem& problem);
-/// The class whose records a host uses: it converts flags and keys to offsets before it folds.
+/// Returns the class whose records apply on a host, which converts flags and keys to offsets before a fold.
 ProblemClass folded_on_host(ProblemClass problem);
-/// "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative"
+/// Returns text such as "offsets, 32-bit indices, 4 bytes an element, 4 bytes a state, commutative".
 std::string print(const ProblemClass& problem);
 
-/// Thoroughness of the measurement of a row's plan.
+/// How thoroughly the plan of a row was measured.
 enum class TuningPhase : std::uint8_t {
-    screened,  ///< a few runs
-    ranked,    ///< many runs, in turns with rivals
-    chosen,    ///< won, and its results are right
-    pinned     ///< chosen by a person; later rankings do not replace it
+    screened,  ///< measured by a few runs
+    ranked,    ///< measured by many runs, in turns with other plans
+    chosen,    ///< winner of a search, with right results
+    pinned     ///< chosen by a person; no later ranking replaces the row
 };
 
 std::string_view name(TuningPhase phase);
@@ -51,17 +52,17 @@ struct TuningRecord {
     std::string op;        ///< the operator's name
     std::string op_hash;   ///< hash of the operator's text
     ProblemClass problem;
-    std::string layout;  ///< as the user gave it; for display
+    std::string layout;  ///< the layout as the user spelled it, for display
     Shape shape;
     Point point;
-    /// Hash of the texts of stage and parts, without advice. If it is no longer the stage's, the row only
-    /// seeds a search.
+    /// Hash of the texts of stage and parts, without advice lines. If it differs from the present stage's
+    /// hash, the row only seeds a search.
     std::string stage_hash;
     TuningPhase phase = TuningPhase::screened;
     PlanMeasurement measurement;
     std::int64_t bytes = 0;   ///< compulsory bytes
     std::string date;         ///< "2026-11-22T04:33:35Z"
-    std::string origin = {};  ///< place from which the row was read, "records.jsonl:12"; not written
+    std::string origin = {};  ///< file and line of the row, such as "records.jsonl:12"; not written to files
 };
 
 /// Returns the hash of a text as sixteen hexadecimal digits, the same on every machine.
@@ -69,20 +70,20 @@ std::string hash_text(std::string_view text);
 /// Returns the hash of a stage's file and of all parts that it may use.
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue);
 
-/// Returns the row as one line without a line break.
+/// Returns the record as one line of JSON without a line break.
 std::string print(const TuningRecord& record);
-/// Reads a line. `place` begins messages: "records.jsonl:12". Throws InputError with the field, its value and
-/// what would be right.
+/// Reads a tuning record from a line. Error messages begin with `place`, such as "records.jsonl:12". Throws
+/// InputError for a wrong field; the message names the field, its value and a right value.
 TuningRecord parse_record(const std::string& place, std::string_view line);
 
-/// The rows of a text, and complaints about bad lines.
+/// The tuning records that were read from a file's text, and complaints about the file's bad lines.
 struct TuningRecords {
     std::vector<TuningRecord> rows;
     std::vector<std::string> complaints;  ///< one sentence for each line that was skipped
 };
 
-/// Reads a file's text. Bad lines are skipped and reported. A bad last line without a line break is reported
-/// as cut off.
+/// Reads the tuning records in a file's text, one on each line. Bad lines are skipped and reported. A bad
+/// last line without a line break is reported as cut off.
 TuningRecords parse_records(const std::string& name, std::string_view text);
 
 }  // namespace segfold

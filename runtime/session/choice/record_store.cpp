@@ -72,10 +72,10 @@ RecordFile::~RecordFile()
 
 void RecordFile::append(const TuningRecord& record)
 {
-    // One write, so that rows of two programs never mix.
+    // One write() call, so that rows of two programs never mix.
     const auto line = print(record) + "\n";
     const auto written = ::write(descriptor_, line.data(), line.size());
-    // If only a part was written, writing the rest finds out the error.
+    // If only a part of the line was written, a second call writes the rest or reports the error.
     if (written < 0 ||
         (written < std::ssize(line) &&
          ::write(descriptor_, line.data() + written, line.size() - static_cast<std::size_t>(written)) !=

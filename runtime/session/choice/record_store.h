@@ -1,5 +1,5 @@
 #pragma once
-// Storage of tuning records: the user's own, and the records that come with the program.
+// Storage of tuning records: the user's records, and records that come with the program.
 #include <string>
 #include <vector>
 
@@ -7,21 +7,21 @@
 
 namespace segfold {
 
-/// The folder of a user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
+/// Returns the folder of the user's records: $SEGFOLD_TUNING_DIR, else $XDG_DATA_HOME/segfold/tuning, else
 /// ~/.local/share/segfold/tuning; empty if none of the variables is set.
 std::string record_folder();
 
-/// Appends rows to a file. Each row is on the disk before append() returns.
+/// Appends tuning records to a file. Each record is on the disk before append() returns.
 class RecordFile {
 public:
-    /// Makes missing folders. If the last line was cut off, ends it, so that new rows begin a line. Throws
-    /// InputError if the file cannot be written.
+    /// Opens the file and makes missing folders. If the last line was cut off, adds a line break, so that new
+    /// rows begin a line. Throws InputError if the file cannot be written.
     explicit RecordFile(std::string path);
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
     RecordFile& operator=(const RecordFile&) = delete;
 
-    /// Throws InputError.
+    /// Writes the record as one line. Throws InputError if the line cannot be written.
     void append(const TuningRecord& record);
     [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -30,19 +30,19 @@ private:
     int descriptor_ = -1;
 };
 
-/// All known rows: first the program's, then the user's own.
+/// All known tuning records: first the records that come with the program, then the user's records.
 class RecordStore {
 public:
     /// Reads the records that come with the program, and the records in `folder` unless `folder` is empty. A
-    /// folder or file that cannot be read becomes a complaint. With `for_host`, skips the program's records:
-    /// all are of GPUs, and to read them takes longer than a short run on the host.
+    /// folder or file that cannot be read becomes a complaint. If `for_host` is true, skips the program's
+    /// records, because all are of GPUs, and reading them takes longer than a short run on the host.
     static RecordStore open(const std::string& folder, bool for_host = false);
-    /// Makes a store of the given rows only.
+    /// Makes a store of the given records only.
     static RecordStore of(std::vector<TuningRecord> rows);
 
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
-    /// Whether row `i` came with the program.
+    /// True if record `i` came with the program.
     [[nodiscard]] bool is_shipped(std::size_t i) const { return i < num_shipped_; }
 
 private:
@@ -53,7 +53,7 @@ private:
     std::size_t num_shipped_ = 0;
 };
 
-/// The path of a device's rows in `folder`: "FOLDER/nvidia_h200.jsonl".
+/// Returns the path of the file with a device's records in `folder`: "FOLDER/nvidia_h200.jsonl".
 std::string record_path(const std::string& folder, const DeviceIdentity& device);
 
 }  // namespace segfold

@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-/// The numbers or keys of the groups, one for each element, borrowed; `what` names them.
+/// Borrows the array with the group number or key of each element. Messages name it `what`.
 Array borrow_marks(const ArrayView& marks, std::string_view what, std::int64_t num_elements)
 {
     if (marks.place == Place::device)
@@ -39,7 +39,7 @@ ArrayView view_of(const Array& array)
     return view;
 }
 
-/// A lent array, as rows if it has rows.
+/// Borrows a parameter's array, with its rows if any.
 Array borrow_input(const Parameter& parameter, const ArrayView& input)
 {
     const auto what = fmt::format("the elements of '{}'", parameter.name);
@@ -133,7 +133,7 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
         (is_native && request.is_reproducible))
         return false;
     const auto sizes = plan_sizes(segments, num_elements);
-    // A plan, which does not know its data, may drop the identity; the state is larger then.
+    // A plan for unknown data may drop the identity, and its state is then larger.
     std::vector<OperatorLaws> judged = {laws(op), laws(op)};
     judged.back().without_identity = "a plan does not know its data";
     if (data != nullptr)

@@ -1,5 +1,5 @@
 #pragma once
-// The arrays of a fold whose groups come in any order, sorted by group.
+// Sorts the arrays of a fold by group, for groups in any order.
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,31 +11,34 @@
 
 namespace segfold {
 
-/// A fold of groups as a fold of segments.
+/// Inputs that fold groups as segments.
 struct GroupedInputs {
-    /// The operator with a further column in place of `index`, if elements were moved and it reads `index`.
+    /// If elements were moved and the operator reads `index`: the operator with a column in place of `index`.
+    /// Else empty.
     std::optional<Operator> with_index;
-    std::vector<Array>
-        arrays;  ///< one for each parameter: copies of columns, if these were moved, else borrowed
+    /// One array for each parameter of the operator. If elements were moved, columns are copies sorted by
+    /// group; all other arrays are borrowed.
+    std::vector<Array> arrays;
     std::optional<GroupOrder> order;
-    std::optional<Array> keys;  ///< of each group, if groups are given by keys
+    std::optional<Array> keys;  ///< key of each group, if groups are given by keys; else empty
 
     [[nodiscard]] std::vector<ArrayView> inputs() const;
     [[nodiscard]] SegmentsView segments() const;
 };
 
-/// Sorts arrays on the host by group, stably. `segments` are made by groups() or by(). Throws InputError for
-/// wrong arrays, and for numbers of groups that are too large. `numbered` holds number_keys() of the keys if
-/// the caller has it.
+/// Sorts arrays on the host by group with a stable sort. `segments` come from groups() or by(). Throws
+/// InputError for wrong arrays, and for group numbers that are too large. `numbered` is the
+/// result of number_keys() for the keys, if the caller has it.
 [[nodiscard]] GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs,
                                          const SegmentsView& segments,
                                          const std::optional<NumberedKeys>& numbered = std::nullopt);
 
-/// A workload of the caller's arrays on the host as they lie, with segments of form groups.
+/// Returns a workload of the caller's unsorted arrays on the host, with segments of form groups.
 [[nodiscard]] Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs,
                                        const SegmentsView& segments);
 
-/// The workload whose elements are sorted by group, for segments of form groups. Other arrays are borrowed.
+/// Returns a workload with elements sorted by group, for a workload with segments of form groups. Arrays that
+/// need no sorting are borrowed.
 [[nodiscard]] Workload sorted_by_group(const Workload& workload);
 
 }  // namespace segfold

@@ -109,7 +109,7 @@ std::shared_ptr<const KeptPlan> OperatorPlans::find_similar(const PlanKey& key)
 
 void OperatorPlans::let_go(const std::list<std::shared_ptr<const KeptPlan>>& gone) const
 {
-    // A GPU may still use the memory of a plan that is about to go.
+    // A GPU may still use the memory of plans that are about to be destroyed.
     if (const auto* context = gone.empty() ? nullptr : backend_->context())
         context->synchronize();
 }
@@ -159,7 +159,7 @@ std::optional<FoldAsks> OperatorPlans::asks(const std::string& scalars, std::uin
 
 void OperatorPlans::keep_asks(const std::string& scalars, const FoldAsks& known)
 {
-    constexpr std::size_t kMostAsks = 256;  // bounds the map if each call passes scalars of its own
+    constexpr std::size_t kMostAsks = 256;  // bounds the map if the scalars of each call differ
     const std::lock_guard lock(mutex_);
     if (asks_.size() >= kMostAsks && !asks_.contains(scalars))
         asks_.clear();

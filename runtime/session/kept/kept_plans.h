@@ -1,5 +1,5 @@
 #pragma once
-// Plans that a session keeps of an operator for all callers; internal.
+// Plans of an operator that a session keeps for all callers; internal.
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -19,21 +19,21 @@ namespace segfold {
 
 class Backend;
 
-/// The folds that a kept plan serves.
+/// Describes the folds that a plan serves.
 struct PlanKey {
     LayoutKind kind = LayoutKind::whole;
-    Type index = Type::i32;  ///< of the first array of segments
+    Type index = Type::i32;  ///< type of the first array of segments
     std::int64_t num_elements = 0;
-    std::int64_t num_features = 1;  ///< of rows
-    std::int64_t num_entries = 0;   ///< of the first array of segments, or the uniform length
-    std::int64_t num_groups = 0;    ///< for groups
+    std::int64_t num_features = 1;  ///< length of a row
+    std::int64_t num_entries = 0;   ///< length of the first array of segments, or the uniform length
+    std::int64_t num_groups = 0;    ///< number of groups; 0 if segments are not groups
     bool is_on_device = false;
     std::uintptr_t stream = 0;
-    std::string words;           ///< key_of() its options, then words for its data and scalars
-    std::int64_t longest = 0;    ///< elements of the longest segment, if arrays on the host tell it
-    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when it was chosen
-    int order_of_items = 0;      ///< for ranges on the host: bit width of the number of their items
-    int index_bits = 0;          ///< for ranges on the host: bits of an index that counts the items
+    std::string words;           ///< key_of(options), then text for the kind of data and for scalars
+    std::int64_t longest = 0;    ///< elements of the longest segment, if known from arrays on the host
+    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when the plan was chosen
+    int order_of_items = 0;      ///< for ranges on the host: bit width of the sum of their lengths
+    int index_bits = 0;          ///< for ranges on the host: bits of an index that can count this sum
 
     /// Makes the key of a call with `segments`. For arrays on the host the caller must set `longest` and the
     /// members for ranges.
@@ -43,10 +43,10 @@ struct PlanKey {
     bool operator==(const PlanKey&) const = default;
 };
 
-/// Returns all options that affect a plan, as a text; empty if all have their defaults.
+/// Returns all options that affect a plan as text; empty if all have their default values.
 [[nodiscard]] std::string key_of(const PlanOptions& options);
 
-/// A plan, with the text that folds report about it.
+/// A kept plan with its key.
 struct KeptPlan {
     KeptPlan(PlanKey made_for, Plan made);
 
@@ -58,29 +58,31 @@ struct KeptPlan {
     [[nodiscard]] const std::string& text() const;
 };
 
-/// The plan of a fold, with warnings of laws that its data refute.
+/// The plan of a fold, and warnings about laws that the fold's data refute.
 struct PlannedFold {
     std::shared_ptr<const KeptPlan> kept = nullptr;
     std::vector<std::string> told = {};
 };
 
-/// The properties of data that decide whether a kept plan may serve a fold of an operator.
+/// The checks of a fold's data that decide whether a kept plan may serve the fold.
 struct FoldAsks {
-    bool data = false;    ///< all elements decide, so no plan is kept
-    bool finite = false;  ///< data with infinities or NaN need a plan of their own
-    bool nan = false;     ///< data with NaN need a plan of their own
-    /// A kept plan serves only folds whose data break none of these laws by overflow. Null: any fold.
+    bool data = false;    ///< true if laws depend on all elements, so that no plan is kept
+    bool finite = false;  ///< true if data with infinities or NaN need another plan
+    bool nan = false;     ///< true if data with NaN need another plan
+    /// Laws that overflow may break. A kept plan serves only data that break none of these laws; if null, it
+    /// serves all data.
     std::shared_ptr<const OperatorLaws> overflow = nullptr;
-    std::shared_ptr<const SparedByOverflow> spared = nullptr;  ///< data that are known not to overflow
-    /// Data of the last fold that may overflow. Data that include its ranges and sizes may overflow too.
-    /// Null: none.
+    /// Ranges and sizes of data that do not overflow.
+    std::shared_ptr<const SparedByOverflow> spared = nullptr;
+    /// Ranges and sizes of the last data that may overflow. Data with ranges and sizes at least as large may
+    /// overflow too. Null if no data have overflowed.
     std::shared_ptr<const SparedByOverflow> not_spared = nullptr;
     ScalarDoubt scalars = ScalarDoubt::none;
-    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when this was found
+    std::uint64_t findings = 0;  ///< SessionCore::num_findings() when these facts were determined
 };
 
-/// The plans of an operator that were used last, and the facts about its folds. Several threads may use this
-/// object. It may outlive its session.
+/// The kept plans of an operator, and facts about its folds. Several threads may use this object. It may
+/// outlive its session.
 class OperatorPlans {
 public:
     OperatorPlans(const Operator& of, std::shared_ptr<Backend> backend) : op(of), backend_(std::move(backend))
@@ -88,46 +90,49 @@ public:
 
     const Operator op;
 
-    /// The plan for `key`, or null.
+    /// Returns the plan for `key`, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find(const PlanKey& key);
-    /// Returns a plan that differs from `key` in its stream and in sizes of the same order, or null. On the
-    /// host, a plan for sizes of any order will do if none is nearer. The program of such a plan can serve
-    /// `key` after a resize.
+    /// Returns a plan that serves `key` after a resize, or null. The plan may have another stream, and other
+    /// sizes of the same order of magnitude. On the host, if there is no such plan, the sizes may be of any
+    /// order.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_similar(const PlanKey& key);
-    /// The plan for `key` but for its stream, or null.
+    /// Returns a plan for `key` on any stream, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_on_any_stream(PlanKey key);
-    /// Adds a plan and drops plans beyond the limits below. If it drops any, waits for the GPU, which may use
-    /// their memory.
+    /// Adds a plan, and drops the plans used least recently beyond the limits below. If it drops any, waits
+    /// for the GPU, which may still use their memory.
     void add(std::shared_ptr<const KeptPlan> plan);
     /// Drops all plans. Waits for the GPU like add().
     void clear();
     [[nodiscard]] std::size_t size();
 
-    /// Returns what keep_asks() stored for these scalars, if `findings` are still the same. `scalars` is the
-    /// text of values that may change the laws, or empty if none may.
+    /// Returns the facts that keep_asks() stored for these scalars; nothing if `findings` have changed since.
+    /// `scalars` is the text of scalars whose values may change the laws; empty if there are none.
     [[nodiscard]] std::optional<FoldAsks> asks(const std::string& scalars, std::uint64_t findings);
     void keep_asks(const std::string& scalars, const FoldAsks& known);
 
 private:
     static constexpr std::size_t kMost = 64;
-    static constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;  ///< without the last used plan
+    /// Bound on all kept plans together; a single plan may exceed it.
+    static constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;
 
     void let_go(const std::list<std::shared_ptr<const KeptPlan>>& gone) const;
 
     std::mutex mutex_;
-    std::list<std::shared_ptr<const KeptPlan>> plans_;  ///< the one used last in front
-    std::map<std::string, FoldAsks> asks_;              ///< by the text of the scalars
+    std::list<std::shared_ptr<const KeptPlan>> plans_;  ///< the plan used last comes first
+    std::map<std::string, FoldAsks> asks_;              ///< facts about folds, by the text of their scalars
     std::shared_ptr<Backend> backend_;
 };
 
-/// A fold of arrays on the host. Work on it may continue after its caller has left.
+/// A fold of arrays on the host. Work on the fold may go on after the caller has stopped waiting for the
+/// work.
 struct Fold {
     std::shared_ptr<OperatorPlans> of;
     std::vector<ArrayView> inputs;
     SegmentsView segments;
     std::int64_t num_elements = 0;
     PlanOptions options = {};
-    std::shared_ptr<const Segments> found = {};  ///< see find_segments()
+    /// Keeps alive the offsets that `segments` views after find_segments(); else null.
+    std::shared_ptr<const Segments> found = {};
 
     [[nodiscard]] const Operator& op() const { return of->op; }
     /// Finds the segments that flags or keys mark, and replaces `segments` by their offsets. Throws
@@ -135,8 +140,9 @@ struct Fold {
     void find_segments();
 };
 
-/// Runs work that reads `num_elements` elements; kLongWork for work that may compile. If the caller leaves
-/// early, the work continues, so it must own everything that it uses.
+/// A function that runs `work`, which reads `num_elements` elements. For work that may compile,
+/// `num_elements` is kLongWork. The caller may stop waiting before `work` ends, so `work` must own all its
+/// data.
 using Runner = std::function<void(std::int64_t num_elements, const std::function<void()>& work)>;
 inline constexpr std::int64_t kLongWork = std::int64_t{1} << 62;
 

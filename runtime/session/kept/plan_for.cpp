@@ -1,4 +1,4 @@
-// Chooses plans for folds on the host: kept plans, or new ones that are kept.
+// Chooses plans for folds on the host: kept plans, or new plans, which are then kept.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace segfold {
 namespace {
 
-/// A plan checks each read of a table. With more elements it is faster to fold without a plan, which checks
-/// the indices beforehand.
+/// The most elements of a fold with tables that uses a kept plan. A kept plan checks each read of a table.
+/// For more elements a fold without a kept plan is faster, because it checks the indices beforehand.
 constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
-/// True if a plan may be kept for a fold. False if no native text can be compiled, and for wrong arrays: a
-/// fold without a plan then reports the error.
+/// True if a plan may be kept for a fold. False if no native text can be compiled. False also for wrong
+/// arrays, whose error a fold without a kept plan reports.
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
@@ -54,14 +54,14 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
     return arrays;
 }
 
-/// The properties of a fold's data that break laws on which kept plans rely: columns with infinities or NaN,
-/// and possible overflow.
+/// Properties of a fold's data that break laws on which kept plans rely: infinities, NaN, and possible
+/// overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    /// Ranges and sizes that are not known to be free of overflow; null if they are.
+    /// The data's ranges and sizes, if data like these may overflow; null if they are known not to overflow.
     std::shared_ptr<const SparedByOverflow> in_doubt = nullptr;
 
-    /// Words of PlanKey for a plan of such data.
+    /// Returns the part of PlanKey::words that stands for such data.
     [[nodiscard]] std::string kind() const
     {
         return std::string(not_finite ? " any" : "") + (nan ? " nan " + *nan : "");
@@ -93,7 +93,8 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
     return *found;
 }
 
-/// The bytes of the scalars as a text if their values may refute laws that hold for other values; else empty.
+/// Returns the bytes of the scalars as text if their values may refute laws that hold for other values; empty
+/// if they cannot.
 std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
 {
     std::string text;
@@ -109,8 +110,8 @@ std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
     return text;
 }
 
-/// Returns the laws that hold while nothing overflows. With float parameters returns `laws` unchanged,
-/// because a search among floats tells nothing about other folds.
+/// Returns the laws that hold while nothing overflows. If a parameter is a float, returns `laws` unchanged,
+/// because a search among floats says nothing about other folds.
 OperatorLaws relied_on(OperatorLaws laws, const Operator& op)
 {
     const bool has_integers_alone = std::ranges::all_of(
@@ -133,24 +134,24 @@ FoldAsks asks_of(const OperatorLaws& judged, const Operator& op, std::uint64_t f
     return asks;
 }
 
-/// Ranges and sizes without overflow that include `known.spared` and this fold's; null if this fold may
-/// overflow.
+/// Returns ranges and sizes without overflow that include those of `known.spared` and of this fold; null if
+/// this fold may overflow.
 std::shared_ptr<const SparedByOverflow> spared_too(const Workload& workload, const FoldAsks& known)
 {
     auto spared = spared_by_overflow(*known.overflow, workload, known.spared.get());
     return spared ? std::make_shared<const SparedByOverflow>(std::move(*spared)) : nullptr;
 }
 
-/// Makes a plan for a fold, and finds the properties of data that later folds must check.
+/// Makes a plan for a fold, and determines which properties of data later folds must check.
 struct Making {
     std::shared_ptr<const Fold> fold;
     SessionCore& session;
     std::uint64_t findings;
     PlanOptions options;
-    FoldAsks known = {};           ///< from earlier folds
-    bool is_of_any_data = false;   ///< the plan must serve data with infinities and NaN
-    FoldAsks of_any_scalars = {};  ///< for scalars of unknown values
-    FoldAsks asks = {};            ///< for this fold's scalars
+    FoldAsks known = {};           ///< facts from earlier folds
+    bool is_of_any_data = false;   ///< true if the plan must serve data with infinities or NaN
+    FoldAsks of_any_scalars = {};  ///< facts for scalars of unknown values
+    FoldAsks asks = {};            ///< facts for this fold's scalars
     std::optional<Plan> plan = {};
     std::vector<std::string> told = {};
 
@@ -172,22 +173,22 @@ struct Making {
         asks.data |= differs(Law::associative) || differs(Law::identity);
         if (asks.data)
             return;
-        // If elements refute a law, no plan is made: fold_anew() reads the data and reports the law.
+        // If elements refute a law, no plan is made, and fold_anew() reads the data and reports the law.
         const auto of_data = session.laws(workload);
         const bool is_in_order = !options.with_nan.empty();
         const bool is_as_known =
             of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
             of_data.usable.associative == laws.usable.associative;
-        // If elements have once refuted associativity, the elements of all later folds must be checked.
+        // Once elements have refuted associativity, the elements of all later folds must be checked.
         asks.data = !asks.overflow && of_data.report.refuted(Law::associative) &&
                     !laws.report.refuted(Law::associative);
         if (!(is_in_order ? of_data.with_nan.has_value() : is_as_known) || !of_data.has_sound_identity ||
             !of_data.broken_by_overflow.empty() ||
             (of_data.without_identity && !is_of_any_data && !laws.doubts_identity))
             return;
-        // If only NaN or infinities refute a law, folds of data without them may rely on it. An identity that
-        // other elements may refute is not relied on, because it would take longer to try it on the elements
-        // of each fold.
+        // If only NaN or infinities refute a law, folds of finite data may rely on it. The plan does not rely
+        // on an identity that other elements may refute, because trying it on each fold's elements would take
+        // longer.
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
         options.assumes_no_overflow = true;
@@ -210,8 +211,9 @@ struct Making {
     }
 };
 
-/// The kept plan for `key`. If the laws have been judged (`is_known`), also a new plan for `key` made of a
-/// similar kept plan. Null if there is none.
+/// Returns the kept plan for `key`. If there is none and `is_known` (the laws have been judged), makes a plan
+/// for `key` from a similar kept plan, and keeps it. Returns null if there is no similar plan or the laws are
+/// not known.
 std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key, bool is_known)
 {
     auto kept = fold.of->find(key);

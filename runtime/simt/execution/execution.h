@@ -21,12 +21,12 @@ namespace segfold::simt {
 
 constexpr unsigned kWarpLanes = 32;
 
-/// One CUDA thread. Every switch between threads touches it, so it is small.
+/// One CUDA thread. The struct is small, because every switch between threads touches it.
 struct Thread {
-    Fiber* fiber = nullptr;      ///< null before it begins and after it ends
+    Fiber* fiber = nullptr;      ///< null before the thread begins and after it ends
     std::uint64_t value = 0;     ///< the thread's argument of a warp-wide function, then the result
-    const void* site = nullptr;  ///< the place in the text at which it waits
-    std::uint16_t argument = 0;  ///< last argument of a shuffle
+    const void* site = nullptr;  ///< return address of the waiting call
+    std::uint16_t argument = 0;  ///< last argument of a shuffle: lane or distance, and width
     std::uint16_t index = 0;     ///< index of the thread in its block
     std::uint8_t kind = 0;       ///< kind of the barrier or warp-wide function in which the thread waits
 };
@@ -35,17 +35,17 @@ struct Thread {
 struct Polls {
     std::array<std::uintptr_t, 4> flags{};  ///< addresses of the last flags read, newest first
     std::uint64_t value = 0;                ///< value of the newest flag
-    std::uint8_t bytes = 0;                 ///< bytes of the newest flag; 0: the thread sleeps
+    std::uint8_t bytes = 0;                 ///< size of the newest flag in bytes; 0 while the thread sleeps
     std::uint8_t count = 0;  ///< reads since the thread last changed a flag or let other threads run
 };
 
-/// Accesses of other threads that are ordered before this thread's next access, in addition to the order of
-/// barriers and warp-wide functions; see order.h.
+/// The accesses of other threads that flags and fences order before this thread's next access; see order.h.
+/// Barriers and warp-wide functions order further accesses.
 struct Order {
-    Knowledge known;             ///< acquired knowledge: orders the thread's next accesses
+    Knowledge known;             ///< acquired knowledge; its accesses precede the thread's next accesses
     Knowledge pending;           ///< knowledge read from flags; the next fence or barrier acquires it
-    Knowledge published_device;  ///< the thread's flags publish it to all blocks; set by __threadfence()
-    Knowledge published_block;   ///< the thread's flags publish it within the block; set by every fence
+    Knowledge published_device;  ///< published by the thread's flags to all blocks; set by __threadfence()
+    Knowledge published_block;   ///< published by the thread's flags within the block; set by every fence
     Place deferred;              ///< a flag whose volatile read has begun
 };
 
@@ -57,10 +57,10 @@ struct PendingCopy {
     std::uint32_t group;
 };
 
-/// The copies of one thread for which it has not yet waited.
+/// The asynchronous copies for which one thread has not yet waited.
 struct PendingCopies {
-    std::vector<PendingCopy> copies;  ///< the oldest first
-    std::uint32_t group = 0;          ///< group that the next copy will join
+    std::vector<PendingCopy> copies;  ///< oldest first
+    std::uint32_t group = 0;          ///< number of the group that the next copy will join
 };
 
 /// Lanes that wait for each other in a warp-wide function.
@@ -72,31 +72,31 @@ struct Meeting {
 
 using LaneTimes = std::array<std::array<std::uint32_t, kWarpLanes>, kWarpLanes>;
 
-/// 32 threads of a block; fewer in its last warp.
+/// A warp: 32 threads of a block, or fewer in the last warp.
 struct Warp {
-    std::uint32_t lanes = 0;  ///< lanes that exist
-    std::uint32_t live = 0;   ///< lanes that have not returned
+    std::uint32_t lanes = 0;  ///< mask of all lanes
+    std::uint32_t live = 0;   ///< mask of lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning = 0;  ///< lanes that let other threads run, because their flag has not changed
+    std::uint32_t spinning = 0;  ///< lanes that pause until their flag changes
     std::uint32_t at_barrier = 0;
-    std::uint32_t phase = 0;   ///< block time of the last event that orders accesses of the warp's lanes
+    std::uint32_t phase = 0;   ///< Block::time of the last event that orders accesses of the warp's lanes
     std::uint32_t synced = 0;  ///< accesses made before this time are ordered for all lanes
-    /// [later lane][earlier lane]: accesses before this time are ordered for the later lane. Allocated at the
-    /// first __syncwarp() of only some of the lanes.
+    /// [later lane][earlier lane]: the earlier lane's accesses before this time are ordered for the later
+    /// lane. Allocated at the first __syncwarp() of only some of the lanes.
     std::unique_ptr<LaneTimes> partly_synced;
     std::uint32_t num_meetings = 0;
     std::array<Meeting, kWarpLanes> meetings{};
 };
 
-/// A call of a barrier in the text, at which threads of a block arrive.
+/// A call of a barrier function in the source text, at which the threads of a block arrive.
 struct BarrierCall {
     unsigned kind = 0;
-    unsigned statement = 0;  ///< number of the call in the text; the compiler's copies of it share the number
+    unsigned statement = 0;  ///< number of the call in the text; all of the compiler's copies keep it
 
     bool operator==(const BarrierCall&) const = default;
 };
 
-/// A resident block. Its clock `time` counts barriers, warp synchronisations and releases.
+/// A resident block. Its clock `time` advances at barriers, warp synchronisations and releases.
 struct Block {
     bool active = false;
     std::uint64_t index = 0;   ///< index in the grid, x fastest
@@ -113,23 +113,23 @@ struct Block {
     unsigned barrier_result = 0;
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;
-    bool uses_order = false;   ///< whether any thread has used a fence or a flag
-    bool has_flagged = false;  ///< whether any thread has changed a flag
-    Knowledge known;           ///< all threads of the block have it since the last barrier
-    Knowledge published;       ///< the block's flags publish it, due to fences before the last barrier
-    std::vector<Order> order;  ///< one per thread
-    std::vector<Polls> polls;  ///< one per thread; empty until a thread reads a flag
+    bool uses_order = false;   ///< true if any thread has used a fence or a flag
+    bool has_flagged = false;  ///< true if any thread has changed a flag
+    Knowledge known;           ///< knowledge of all threads of the block since the last barrier
+    Knowledge published;  ///< knowledge from fences before the last barrier; the block's flags publish it
+    std::vector<Order> order;           ///< one per thread
+    std::vector<Polls> polls;           ///< one per thread; empty until a thread reads a flag
     std::vector<PendingCopies> copies;  ///< one per thread; empty until a thread starts a copy
-    /// Holds the block's shared memory while the OS thread's own copy serves another block.
+    /// The block's shared memory while the OS thread's own copy serves another block.
     std::vector<std::byte> shared_image;
     std::unique_ptr<Shadow> shared_shadow;
     std::size_t shadowed_bytes = 0;
 };
 
-/// Whether the block has live threads, and all of these wait for the other blocks of its cluster.
+/// True if the block has live threads, and all of them wait for other blocks of the cluster.
 bool waits_for_cluster(const Block& block);
 
-/// Range of bytes in the thread-local segment that kernels may use.
+/// A range of bytes of shared memory, in the text's thread-local memory.
 struct SharedRange {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -156,13 +156,14 @@ struct Launch {
     Options options;
     unsigned block_threads = 0;
     std::uint64_t num_blocks = 0;
-    std::uint32_t first_number = 0;  ///< `number` of the block with index 0
+    std::uint32_t first_number = 0;  ///< Block::number of the block whose index is 0
     unsigned num_workers = 1;
-    unsigned cluster_blocks = 1;  ///< blocks of a cluster; resident together, on one OS thread
+    unsigned cluster_blocks = 1;  ///< blocks in a cluster; they are resident together, on one OS thread
     bool shadow = false;
-    std::vector<std::uint32_t> order;  ///< clusters in the order in which they start; empty: ascending
+    std::vector<std::uint32_t> order;  ///< clusters in the order of their start; empty if it is ascending
     std::vector<SharedRange> shared_ranges;
-    /// One mask for each word of the segment: a bit for each of its four bytes that the launch uses.
+    /// One mask for each word of shared memory. It has a bit for each of the word's four bytes that the
+    /// launch uses.
     std::vector<std::uint8_t> shared_words;
 
     std::atomic<std::uint64_t> next_cluster{0};
@@ -176,15 +177,14 @@ struct Launch {
     /// Progress of one OS thread, on a cache line of its own.
     struct alignas(64) Progress {
         std::atomic<std::uint64_t> made{0};
-        /// Sum of all `made` at the time when this OS thread found no progress, plus 1; 0 while it makes
-        /// progress.
+        /// 1 plus the sum of all `made` at which this OS thread found no progress; 0 while it makes progress.
         std::atomic<std::uint64_t> stuck_at{0};
     };
     std::vector<Progress> progress;         ///< counts every event that may let a waiting thread continue
     std::vector<Progress> strong_progress;  ///< counts only changed flags and ended threads
 };
 
-/// Records the fault if it is the launch's first, and stops the launch.
+/// Stops the launch because of a fault. Keeps the fault if it is the launch's first.
 void report(Launch& launch, Fault fault, const std::string& message);
 
 }  // namespace segfold::simt

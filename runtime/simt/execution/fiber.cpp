@@ -56,7 +56,7 @@ void FiberPool::add_stacks()
     mappings_.push_back(memory);
     auto base = reinterpret_cast<std::uintptr_t>(memory);
     for (std::size_t i = 0; i < kStacksPerMapping; ++i, base += kStrideBytes) {
-        // mprotect may fail at the limit on mappings. Kernels then run without guard pages.
+        // mprotect fails if the process has too many mappings. Kernels then run without guard pages.
         mprotect(reinterpret_cast<void*>(base), kGuardPageBytes, PROT_NONE);
         Fiber& fiber = fibers_.emplace_back();
         fiber.low = base + kGuardPageBytes;

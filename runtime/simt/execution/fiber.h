@@ -12,14 +12,14 @@
 
 namespace segfold::simt {
 
-/// A stack, and the point at which its code will continue.
+/// A stack, and the point at which the code on it will continue.
 struct Fiber {
     boost::context::detail::fcontext_t context = nullptr;
     std::uintptr_t low = 0;  ///< lowest usable address
     std::uintptr_t high = 0;
 };
 
-// The address sanitizer must be told of every change of the stack.
+// The address sanitizer must be told of every switch between stacks.
 #if defined(__SANITIZE_ADDRESS__)
 inline void announce_switch(void** from_fake_stack, const Fiber& to)
 {
@@ -38,7 +38,7 @@ inline void announce_switch(void**, const Fiber&) {}
 inline void confirm_switch(void*, Fiber*) {}
 #endif
 
-/// Leaves `from` and continues `to`. Returns when another switch continues `from`.
+/// Leaves the stack `from` and continues on the stack `to`. Returns when another switch continues `from`.
 inline void switch_fiber(Fiber& from, Fiber& to)
 {
     void* fake_stack = nullptr;
@@ -49,7 +49,8 @@ inline void switch_fiber(Fiber& from, Fiber& to)
     confirm_switch(fake_stack, previous);
 }
 
-/// Must be called first on a new stack. Stores where the fiber that switched to this stack will continue.
+/// Stores the point at which the fiber that switched to this stack will continue. Must be the first call on a
+/// new stack.
 inline void begin_fiber(boost::context::detail::transfer_t arrival)
 {
     auto* from = static_cast<Fiber*>(arrival.data);
@@ -67,11 +68,11 @@ public:
     FiberPool& operator=(const FiberPool&) = delete;
     ~FiberPool();
 
-    /// Returns an idle fiber. It continues where it last ended a CUDA thread; a new fiber begins at the
-    /// entry.
+    /// Returns an idle fiber. A new fiber begins at the entry; a used fiber continues where its last CUDA
+    /// thread ended.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Makes every fiber begin at the entry again, wherever it was.
+    /// Makes every fiber begin at the entry again, wherever it has stopped.
     void reset();
 
 private:

@@ -16,7 +16,7 @@ constinit const Knowledge kNothing;
 /// A node of a radix tree over block numbers, most significant digit first.
 ///
 /// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. A tree is only as
-/// high as its greatest block number needs. A lower tree may stand in place of a higher one whose other
+/// high as its greatest block number needs. A lower tree may stand in place of a higher tree whose other
 /// children are empty.
 class KnowledgeNode {
 public:
@@ -43,7 +43,7 @@ public:
 
 const Cover& cover_of(const KnowledgeNode& node) { return static_cast<const Leaf&>(node).cover; }
 
-/// Returns child `i` of `knowledge`, read as a node of `height`. The node itself may be lower.
+/// Returns child `i` of `knowledge`, taken as a node of `height`. The node itself may be lower.
 const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned i)
 {
     if (knowledge == nullptr)
@@ -56,10 +56,10 @@ const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned 
 /// Returns the digit of `block` that selects the child in a node of `height`.
 unsigned digit(std::uint32_t block, unsigned height) { return block >> kBits * (height - 1) & (kFanOut - 1); }
 
-/// Whether a node of `height` has a place for `block`.
+/// True if a node of `height` has a place for `block`.
 bool has_place(unsigned height, std::uint32_t block) { return std::uint64_t{block} >> kBits * height == 0; }
 
-/// Whether `a` contains everything that `b` covers.
+/// True if `a` contains every access that `b` contains.
 bool holds_cover(const Cover& a, const Cover& b)
 {
     if (a.barrier_time != b.barrier_time)
@@ -76,7 +76,7 @@ bool holds_cover(const Cover& a, const Cover& b)
 
 Cover join_covers(const Cover& a, const Cover& b)
 {
-    // If the barriers differ, lanes of the cover with the earlier barrier add nothing to the later one.
+    // If the barriers differ, lanes of the cover with the earlier barrier add nothing to the other cover.
     if (a.barrier_time != b.barrier_time)
         return a.barrier_time > b.barrier_time ? a : b;
     Cover result{a.barrier_time, {}};
@@ -97,8 +97,8 @@ Cover join_covers(const Cover& a, const Cover& b)
 }
 
 /// Returns the union of `a` and `b`. If `a` or `b` is the union, returns that argument; otherwise stores the
-/// union in `made` and returns `made`. Blocks join thousands of times and mostly know the same, so this
-/// counts and allocates only if it must.
+/// union in `made` and returns `made`. Blocks join their knowledge thousands of times, and it is mostly
+/// equal, so references are not counted and nothing is allocated without need.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)

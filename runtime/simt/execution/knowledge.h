@@ -22,7 +22,7 @@ struct Cover {
     std::uint32_t barrier_time = 0;
     std::vector<Lane> lanes;  ///< sorted by thread
 
-    /// Whether the cover contains an access that `thread` made at `time`.
+    /// True if the cover contains an access that `thread` made at `time`.
     [[nodiscard]] bool holds(unsigned thread, std::uint32_t time) const;
 };
 
@@ -30,16 +30,16 @@ class KnowledgeNode;
 /// An immutable set of covers, null when empty.
 using Knowledge = std::shared_ptr<const KnowledgeNode>;
 
-/// Returns the union. If one argument contains the other, returns the larger argument itself.
+/// Returns the union of two sets. If one contains the other, returns the larger set itself.
 Knowledge join(const Knowledge& a, const Knowledge& b);
 
-/// Adds `more` to `knowledge`. If `knowledge` already contains all of it, the pointer stays the same.
+/// Adds `more` to `knowledge`. The pointer stays the same if `knowledge` already contains all of `more`.
 void learn(Knowledge& knowledge, const Knowledge& more);
 
 /// Returns `knowledge` with `cover` added for the block with number `block`.
 Knowledge extend(const Knowledge& knowledge, std::uint32_t block, Cover cover);
 
-/// Returns the cover of `block`; null if nothing is known of it.
+/// Returns the cover of `block`; null if `knowledge` has none.
 const Cover* find(const Knowledge& knowledge, std::uint32_t block);
 
 }  // namespace segfold::simt

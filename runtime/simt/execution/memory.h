@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
 ///
 /// It starts on a 256-byte boundary, as with `cudaMalloc`, and ends exactly after `bytes()`, so that even an
 /// access to the first byte past the end is reported. New memory is filled with a pattern that reads as NaN.
-/// Movable, not copyable.
+/// A buffer can be moved, but not copied.
 class Buffer {
 public:
     Buffer();
@@ -33,12 +33,12 @@ public:
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     [[nodiscard]] const std::string& name() const;
 
-    /// Marks the memory as not yet written by a kernel.
+    /// Makes is_written() false for all bytes, as in a new buffer.
     void forget_writes();
-    /// Whether checked kernels have written all of the `count` bytes from byte `begin` on.
+    /// True if checked kernels have written all of the `count` bytes from byte `begin` on.
     [[nodiscard]] bool is_written(std::size_t begin, std::size_t count) const;
 
-    /// Returns the memory as elements of `T`. Leaves out a rest smaller than one element.
+    /// Returns the memory as elements of `T`, without trailing bytes that make no whole element.
     template <class T>
     [[nodiscard]] std::span<T> as()
     {

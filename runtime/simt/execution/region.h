@@ -1,5 +1,6 @@
 #pragma once
-// The addresses of device buffers: one reserved range, in which two loads find the buffer of an address.
+// Addresses of device buffers. All buffers lie in one reserved range, so that two loads find the buffer of an
+// address.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,14 +22,15 @@ struct Region {
 
 constexpr unsigned kArenaPageBits = 16;
 
-/// Returns a buffer's name as messages show it: in quotes, unless it ends in a quote, like "the input
-/// 'scale'".
+/// Returns a buffer's name as messages show it: in quotes, except if the name itself ends with a quote, like
+/// "the input 'scale'".
 inline std::string shown_name(const std::string& name)
 {
     return name.ends_with('\'') ? name : "'" + name + "'";
 }
 
-/// The reserved range of addresses. Each page belongs to one buffer, or, between buffers, to none.
+/// The reserved range of addresses. `pages` holds the buffer to which each page belongs; null for a page
+/// between buffers.
 struct Arena {
     std::uintptr_t base = 0;
     std::size_t bytes = 0;
@@ -38,14 +40,15 @@ struct Arena {
 /// The process's arena; empty until the first buffer is made.
 extern Arena arena;
 
-/// Returns the buffer on whose page `address` lies, or null. `address` may lie past the buffer's end.
+/// Returns the buffer to which the page of `address` belongs; null if there is none. `address` may lie past
+/// the buffer's end.
 inline Region* region_at(std::uintptr_t address)
 {
     const std::uintptr_t offset = address - arena.base;
     return offset < arena.bytes ? arena.pages[offset >> kArenaPageBits] : nullptr;
 }
 
-/// The name, place and size of the live buffer nearest to `address`; for messages.
+/// Name and size of the live buffer nearest to an address, for messages.
 struct Neighbour {
     bool found = false;
     std::string name;

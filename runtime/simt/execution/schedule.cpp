@@ -1,4 +1,4 @@
-// The choices of a schedule: which block, warp and thread runs next.
+// Chooses the block, the warp and the thread that run next.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -13,7 +13,7 @@ constexpr std::uint32_t kStay = 64;
 // Priorities change after at most this many choices.
 constexpr std::uint32_t kStepsToChange = 3000;
 
-/// Whether `one` runs before `other` under a schedule without random choices.
+/// True if block `one` runs before block `other` under a schedule without random choices.
 bool goes_before(const Block& one, const Block& other, Schedule schedule)
 {
     bool ascending = schedule == Schedule::ascending;

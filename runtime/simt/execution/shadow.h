@@ -25,7 +25,7 @@ public:
     {}
     [[nodiscard]] unsigned index() const { return bits_ & 1023; }
     [[nodiscard]] bool strong() const { return (bits_ >> 10 & 1) != 0; }
-    /// Offset of the access from the start of the text's library; 0: unknown.
+    /// Offset of the access from the start of the text's library; 0 if unknown.
     [[nodiscard]] std::uintptr_t site() const { return bits_ >> 11; }
 
 private:
@@ -33,20 +33,22 @@ private:
     std::uint32_t bits_ = 0;
 };
 
-/// The last write of a word. Block numbers are unique over all launches of the process; block 0: no write
-/// yet.
+/// The last write of a word. Block numbers are unique over all launches of the process; `block` is 0 before
+/// the first write.
 struct Write {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
     Accessor thread;
 };
 
-/// Value of `Reads::warp` if lanes of several warps have read. `Reads::mask` then has a bit for each warp.
+/// The value of the index in `Reads::warp` if lanes of several warps have read. `Reads::mask` then has a bit
+/// for each warp.
 constexpr unsigned kSeveralWarps = 32;
 
-/// The reads of a word since its last write, made by the block that read it last.
+/// The reads of a word since its last write, by threads of the block that read the word last.
 ///
-/// If all lanes that have read are of one warp, `mask` has a bit for each lane, else for each warp.
+/// If all reading lanes belong to one warp, `mask` has a bit for each of these lanes; if not, a bit for each
+/// warp.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -58,18 +60,18 @@ struct Reads {
 struct Cell {
     Write write;
     Reads reads;
-    /// Twice the number of the cell's `Extra`, 0 if it has none; the lowest bit is a lock.
+    /// Twice the number of the cell's `Extra`; 0 if the cell has none. The lowest bit is a lock.
     std::atomic<std::uint32_t> extra{0};
 };
 static_assert(sizeof(Cell) == 32);
 
-/// Data that only few words need: the knowledge published through the word, and cells for its single bytes.
+/// Data that only few words need: the knowledge published through the word, and a cell for each of its bytes.
 struct Extra {
     Knowledge device;  ///< published to every block
     Knowledge block;   ///< published to the threads of block `block_number` only
     std::uint32_t block_number = 0;
     std::uint32_t launch = 0;  ///< the launch to which the knowledge belongs
-    bool split = false;        ///< whether the bytes have cells of their own
+    bool split = false;        ///< true if the bytes have cells of their own
     Cell bytes[4];
 };
 
@@ -82,20 +84,20 @@ public:
     ~Shadow();
 
     [[nodiscard]] Cell* cells() { return cells_; }
-    /// Returns the cell's `Extra`, or null. The caller must hold the cell's lock.
+    /// Returns the cell's `Extra`; null if the cell has none. The caller must hold the cell's lock.
     [[nodiscard]] Extra* extra_of(const Cell& cell) const
     {
         const std::uint32_t number = cell.extra.load(std::memory_order_relaxed) >> 1;
         return number == 0 ? nullptr : &extra(number);
     }
-    /// Returns the cell's `Extra`, which it makes if there is none. The caller must hold the cell's lock.
+    /// Returns the cell's `Extra`, and makes it if the cell has none. The caller must hold the cell's lock.
     Extra& require_extra(Cell& cell);
-    /// Returns the cells of the word's four bytes, which it makes if there are none. The caller must hold the
+    /// Returns the cells of the word's four bytes, and makes them if there are none. The caller must hold the
     /// cell's lock.
     Cell* require_bytes(Cell& cell);
 
 private:
-    // Chunk k holds kFirstChunk << k extras. A new chunk never moves an existing extra.
+    // Chunk k holds kFirstChunk << k objects of type `Extra`. A new chunk never moves an existing object.
     static constexpr std::uint32_t kFirstChunk = 64;
     static constexpr std::size_t kChunks = 25;
 
@@ -108,7 +110,7 @@ private:
     std::array<std::unique_ptr<Extra[]>, kChunks> chunks_;
 };
 
-/// Locks a cell against other OS threads. Does nothing unless `needed`.
+/// Locks a cell against other OS threads. Does nothing if `needed` is false.
 class CellLock {
 public:
     CellLock(Cell& cell, bool needed) : cell_(cell), needed_(needed)
@@ -128,11 +130,11 @@ private:
     bool needed_;
 };
 
-/// The cell of an address, and its shadow and lock.
+/// The cell of an address, with the shadow that holds the cell.
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;
-    bool locked = false;  ///< whether using the cell needs its lock
+    bool locked = false;  ///< true if the cell must be locked before use
 };
 
 }  // namespace segfold::simt

@@ -12,17 +12,16 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-// In a random schedule, another resident block comes next after one wait in kBlockStay. The running thread
-// lets another one continue after one change of a flag in kFlagStay, and another block before one read of a
-// flag in kReadStay.
+// Rates of random switches. On average, another block continues after one wait in kBlockStay and before one
+// read of a flag in kReadStay; another thread continues after one change of a flag in kFlagStay.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
 constexpr std::uint32_t kReadStay = 16;
 // A thread that polls several flags in turn lets other threads run after this many reads.
 constexpr std::uint8_t kPollsInTurn = 8;
 
-/// Returns this OS thread's worker. It must not be inlined: a fiber may continue on another OS thread, where
-/// `current_worker` is another variable.
+/// Returns this OS thread's worker. It must not be inlined, because a later launch may reuse the fiber on
+/// another OS thread, where `current_worker` is another variable.
 __attribute__((noinline)) Worker& running_worker() { return *current_worker; }
 
 void fiber_entry(boost::context::detail::transfer_t arrival)
@@ -106,7 +105,7 @@ std::span<Block> Worker::cluster() const
     return {&memory_.slots[slot / size * size], size};
 }
 
-/// Starts the next cluster in the slots from `first` on. All of these must be inactive.
+/// Starts the next cluster in the slots from `first` on. These slots must be inactive.
 void Worker::start_cluster(Block& first)
 {
     const std::uint64_t turn = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
@@ -203,7 +202,7 @@ void Worker::run_thread()
     launch_.entry(launch_.arguments);
     try {
         end_thread();
-        // Must return now: this worker may no longer exist when the fiber is reused.
+        // The function must return now, because this worker may no longer exist when the fiber is reused.
         return;
     } catch (const Abandoned&) {
     } catch (...) {

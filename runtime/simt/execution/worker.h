@@ -9,21 +9,22 @@
 
 namespace segfold::simt {
 
-/// Memory that an OS thread keeps from launch to launch: stacks, and the state of resident blocks.
+/// Memory that an OS thread keeps from launch to launch: stacks, and the states of resident blocks.
 struct WorkerMemory {
     WorkerMemory();
     FiberPool fibers;
     std::vector<Block> slots;
 };
 
-/// Thrown by `Worker::fail` after it has reported the fault. It is caught before it reaches stack frames of
-/// the text.
+/// Worker::fail() throws this object after it has reported a fault. The executor catches it before it reaches
+/// stack frames of the text.
 struct Abandoned {};
 
-/// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
+/// Runs blocks of one launch on the calling OS thread until no block is left or the launch has failed.
 ///
-/// The text calls the functions below `run`, on the stack of a CUDA thread. A function that waits returns
-/// when it is the thread's turn again. A fault unwinds the executor's frames and then abandons the stack.
+/// The text calls the functions that are declared after `run`, on the stack of a CUDA thread. A function that
+/// waits returns at the thread's next turn. A fault unwinds the executor's stack frames and then abandons the
+/// stack.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -31,7 +32,7 @@ public:
     void run();
 
     [[nodiscard]] Block& block() { return *block_; }
-    /// The blocks of the running block's cluster, including itself, ordered by rank.
+    /// Returns the blocks of the running block's cluster, this block included, ordered by rank.
     [[nodiscard]] std::span<Block> cluster() const;
     [[nodiscard]] Thread& thread() { return *thread_; }
     [[nodiscard]] Warp& warp() { return block_->warps[thread_->index / kWarpLanes]; }
@@ -44,7 +45,7 @@ public:
     }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
-    /// Whether a CUDA thread is running, on `fiber()`. If not, the worker's own loop is running.
+    /// True if a CUDA thread is running, on the stack fiber(); false if the worker's own loop is running.
     [[nodiscard]] bool on_fiber() const { return fiber_ != nullptr; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
     [[nodiscard]] std::uintptr_t shared_base() const { return shared_base_; }
@@ -52,34 +53,35 @@ public:
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     [[nodiscard]] std::uint64_t clock() { return ++clock_ + steps_; }
 
-    /// Runs the chosen thread to its end. A fiber calls this again and again.
+    /// Runs the chosen thread to its end. The code of every fiber calls this function in a loop.
     void run_thread();
     unsigned barrier(const BarrierCall& call, unsigned value, const void* site);
     std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
                        const void* site);
-    /// Called before a read of a flag. Lets other threads run if the flag has not changed since this thread's
-    /// last read.
+    /// Must be called before a read of a flag. Lets other threads run if the flag has not changed since this
+    /// thread's last read.
     void poll(std::uintptr_t address, std::size_t bytes, const void* site);
     void sleep(const void* site);
-    /// Called after the running thread has changed a flag. A random schedule then sometimes continues another
-    /// thread.
+    /// Must be called after the running thread has changed a flag. A random schedule then sometimes continues
+    /// another thread.
     void changed_flag();
-    /// Returns the number of successive calls of this function without an access or a switch in between.
+    /// Returns how many calls in a row, before this call, have found the running thread at the same step:
+    /// without an access or a switch in between. A timer uses it to find endless loops.
     int looks_at_same_step();
-    /// Called before every checked memory access.
+    /// Must be called before every checked memory access.
     void count_access() { ++accesses_; }
-    /// Called after a plain write.
+    /// Must be called after a plain write.
     void made_progress() { ++progress_; }
 
     /// Reports a fault of the running thread with the message "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Stores the exception being handled, which the executor itself threw, as the launch's outcome. `leave`
-    /// must be called next.
+    /// Stores the exception being handled, which is one of the executor itself, as the launch's outcome.
+    /// `leave` must be called next.
     void keep_current_exception();
     /// Abandons the running stack.
     [[noreturn]] void leave();
 
-    /// Records the flag of the atomic function that is running.
+    /// Keeps the flag of the atomic function that is running, for atomic_flag().
     void set_atomic_flag(const Place& flag) { atomic_flag_ = flag; }
     [[nodiscard]] const Place& atomic_flag() const { return atomic_flag_; }
 
@@ -101,13 +103,13 @@ private:
     Thread* pick();
     unsigned pick_warp(std::uint32_t warps);
     void resume(Thread& next);
-    /// Prepares the switch to `next` and returns its fiber.
+    /// Prepares the switch to `next`, and returns the fiber on which `next` runs.
     Fiber* go_on_with(Thread& next);
-    /// Chooses the thread that continues while the running thread waits, and returns its fiber. Null if the
-    /// running thread itself continues.
+    /// Chooses the thread that continues while the running thread waits, and returns its fiber. Returns null
+    /// if the running thread itself continues.
     Fiber* choose_next();
-    /// Waits until it is the running thread's turn again. It is inlined, to keep the stack of a waiting
-    /// thread shallow.
+    /// Waits for the running thread's next turn. It is inlined, to keep the stack of a waiting thread
+    /// shallow.
     void suspend()
     {
         Fiber& from = *fiber_;
@@ -131,7 +133,7 @@ private:
     WorkerMemory& memory_;
     unsigned index_;
     Random random_;
-    Fiber loop_;              ///< where `run` will continue
+    Fiber loop_;              ///< the point at which `run` will continue
     Fiber* fiber_ = nullptr;  ///< the running fiber
     Place atomic_flag_;
     Block* block_ = nullptr;
@@ -143,7 +145,7 @@ private:
     std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
-    bool leaves_block_ = false;  ///< true: the next wait goes to another block
+    bool leaves_block_ = false;  ///< true if another block continues at the next wait
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
@@ -155,15 +157,15 @@ private:
     std::uint64_t strong_progress_ = 0;  ///< counts changed flags and ended threads
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
-    /// Sum of all workers' progress, plus 1, when this worker last looked without having made progress.
+    /// 1 plus the sum of all workers' progress when this worker last looked and had made no progress itself.
     std::uint64_t seen_total_ = 0;
-    std::uint64_t seen_strong_total_ = 0;  ///< the same sum of strong progress
+    std::uint64_t seen_strong_total_ = 0;  ///< like seen_total_, for strong progress
     bool is_called_stuck_ = false;  ///< true if this worker marked itself as stuck because it changes no flag
     unsigned idle_rounds_ = 0;
     unsigned weak_rounds_ = 0;
 };
 
-/// The worker that runs on this OS thread; null if none does.
+/// The worker that runs on this OS thread; null if none runs.
 extern thread_local Worker* current_worker;
 
 }  // namespace segfold::simt

@@ -13,7 +13,8 @@
 namespace segfold::simt {
 namespace {
 
-/// An earlier access that is not ordered before the checked access. `block` 0: the memory was never written.
+/// An earlier access that is not ordered before the checked access. If the memory was never written, `block`
+/// is 0.
 struct Conflict {
     std::uint32_t block = 0;
     std::uintptr_t site = 0;
@@ -29,7 +30,7 @@ struct Check {
     std::uint32_t phase;
     unsigned thread;
     unsigned warp;
-    bool shared;  ///< whether the memory is shared memory of a block
+    bool shared;  ///< true if the memory is the shared memory of a block
 };
 
 bool in_launch(const Check& check, std::uint32_t number)
@@ -38,7 +39,7 @@ bool in_launch(const Check& check, std::uint32_t number)
     return number - launch.first_number < launch.num_blocks;
 }
 
-/// Whether block `number` belongs to the running block's cluster.
+/// True if block `number` belongs to the running block's cluster.
 bool in_cluster(const Check& check, std::uint32_t number)
 {
     const Launch& launch = check.worker.launch();
@@ -112,8 +113,8 @@ void note_read(const Check& check, Reads& reads)
         reads.mask |= bit;
         return;
     }
-    // There is room for the reads of one block. Older reads may be forgotten if no later access can race with
-    // them.
+    // A cell has room for the reads of one block only. Older reads may be forgotten if no later access can
+    // race with them.
     if (reads.block != check.block.number || reads.time < check.block.barrier_time ||
         (warp == check.warp && reads.time < check.worker.warp().synced)) {
         reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
@@ -127,7 +128,7 @@ void note_read(const Check& check, Reads& reads)
         return;
     }
     if (warp == check.warp) {
-        // Keeping the older time may hide a race with the newer read, but never reports a false race.
+        // The older time is kept. It may hide a race with the newer read, but never reports a false race.
         reads.mask |= bit;
         return;
     }
@@ -205,15 +206,15 @@ bool in_shared_array(const Launch& launch, std::size_t offset, std::size_t bytes
     return true;
 }
 
-/// The memory in which an access lies.
+/// The memory to which an access goes.
 struct Target {
-    Cell* cells = nullptr;  ///< cells of its region, from the first word on; null: nothing to check
+    Cell* cells = nullptr;  ///< cells of the memory, from its first word on; null if nothing is checked
     Shadow* shadow = nullptr;
     std::size_t offset = 0;
     bool shared = false;
 };
 
-/// Finds an access in the shared memory of another block of the cluster.
+/// Finds the memory of an access to the shared memory of another block of the cluster.
 Target locate_in_cluster(Worker& worker, const Access& access)
 {
     const Launch& launch = worker.launch();

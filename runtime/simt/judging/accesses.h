@@ -7,7 +7,7 @@
 
 namespace segfold::simt {
 
-/// An access of the running thread.
+/// A memory access of the running thread.
 struct Access {
     std::uintptr_t address = 0;
     std::size_t bytes = 0;
@@ -21,11 +21,11 @@ struct Access {
 /// may use.
 void check_bounds(Worker& worker, const Access& access);
 
-/// Checks an access that is about to happen. Does not return if the access is a fault.
+/// Checks an access that is about to happen. If the access is a fault, fails the launch and does not return.
 ///
-/// Returns the place of the access's first word. The place has no cell if the memory has no shadow: a
-/// thread's local variables, the text's constants and global variables, and everything in a launch without
-/// the shadow check.
+/// Returns the place of the access's first word. The place has no cell if the memory has no shadow. Such
+/// memory is a thread's local variables, the text's constants and global variables, and all memory in a
+/// launch without the shadow check.
 Place check_access(Worker& worker, const Access& access);
 
 }  // namespace segfold::simt

@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-// A thread that overflows its stack first touches the unmapped guard page below it.
+// Size of the unmapped guard page below a stack, which a thread that overflows its stack touches first.
 constexpr std::size_t kGuardBytes = 4096;
-// A thread counts as endless if this many successive looks find it at the same step.
+// A thread computes endlessly if this many successive looks find it at the same step.
 constexpr int kLooks = 4;
 
 std::array<struct sigaction, kSignals.size()> previous_actions;
@@ -42,7 +42,7 @@ std::uintptr_t program_counter(void* context)
 #endif
 }
 
-/// Whether `address` lies just below the running thread's stack.
+/// True if `address` lies so little below the running thread's stack that the stack must have overflowed.
 bool overflows_stack(const Worker& worker, std::uintptr_t address)
 {
     const std::uintptr_t low = worker.fiber().low;
@@ -80,7 +80,7 @@ void pass_on(int signal, siginfo_t* info, void* context)
             previous.sa_handler(signal);
         else
             sigaction(signal, &previous,
-                      nullptr);  // the instruction runs again and meets the default action
+                      nullptr);  // the instruction runs again, now with the default action
     }
 }
 
@@ -90,7 +90,7 @@ void on_crash(int signal, siginfo_t* info, void* context)
     const std::uintptr_t place = program_counter(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const bool bad_address = signal == SIGSEGV || signal == SIGBUS;
-    // The stack may also overflow in a function of the executor, called by the text.
+    // The stack may also overflow in a function of the executor that the text has called.
     if (worker != nullptr && worker->on_fiber() && bad_address && overflows_stack(*worker, address))
         abandon(*worker, Fault::out_of_bounds, worker->launch().module.owns(place) ? place : 0,
                 "needs more than 64 KiB of stack for its local variables");

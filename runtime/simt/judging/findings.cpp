@@ -35,9 +35,9 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
     return fmt::format("{} ({}, {}, {})", noun, linear % x, linear / x % y, linear / x / y);
 }
 
-/// Returns " of the emitted text (kernels/stages/tile_scan.cu:12)"; "" if the text was not emitted.
+/// Returns " of the emitted text (kernels/stages/tile_scan.cu:12)"; empty if the text was not emitted.
 ///
-/// If the outermost call, which lies in the stage, is at another place, also names that place.
+/// If the line belongs to a function that the stage calls, also names the line of the call in the stage.
 std::string origin_text(const Launch& launch, const CallLines& called)
 {
     const auto& lines = launch.options.lines;
@@ -53,8 +53,8 @@ std::string origin_text(const Launch& launch, const CallLines& called)
     return " of the emitted text" + (text.empty() ? "" : fmt::format(" ({})", text));
 }
 
-/// Returns the file address of the call that returns to `site`: 1 less than `site`, which may already belong
-/// to the next line.
+/// Returns the address in the file of the call that returns to `site`. It is 1 less than that of `site`,
+/// which may already belong to the next line.
 std::uint64_t place_of_call(const Launch& launch, const void* site)
 {
     return site == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(site) - launch.module.base() - 1;
@@ -189,7 +189,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
 std::string outside_text(std::uintptr_t address, std::size_t bytes)
 {
     const Neighbour near = nearest_buffer(address);
-    // The address is farther from every buffer than any buffer is long, so it is not a slip past one.
+    // An address this far from every buffer is no slip past the end of a buffer.
     constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 40;
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);

@@ -13,7 +13,8 @@
 namespace segfold::simt {
 namespace {
 
-/// Calls `action` with the worker. No exception may pass through stack frames of the text.
+/// Calls `action` with the worker. Catches all exceptions, because none may pass through stack frames of the
+/// text.
 template <class Action>
 auto on_worker(Action&& action)
 {
@@ -44,7 +45,8 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-/// If this thread merely waits, switches to other threads first. Checks the access right before it happens.
+/// Lets other threads run first if this thread only waits for a flag. Then checks the access, right before it
+/// happens.
 Place poll_and_check(Worker& worker, const Access& access)
 {
     check_bounds(worker, access);
@@ -173,7 +175,7 @@ PendingCopies& copies_of(Worker& worker)
 }
 
 /// Starts an asynchronous copy. The target counts as written twice: now, and when the thread waits for the
-/// copy. In between it holds nonsense.
+/// copy. In between, the target holds nonsense, so that a read without a wait shows.
 void copy_async(void* to, const void* from, unsigned bytes, const void* site)
 {
     check_copied(to, bytes, site);
@@ -195,7 +197,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // Only a wait for all copies waits for a copy without a later commit.
+    // A copy that no commit has followed is completed only by a wait for all copies.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -231,8 +233,8 @@ void* in_block(const void* mine, unsigned rank, const void* site)
             worker.fail(
                 Fault::out_of_bounds, site,
                 fmt::format("maps shared memory of block {} of a cluster of {}", rank, blocks.size()));
-        // The running block's shared memory is in the OS thread's copy; other blocks keep theirs in their
-        // images.
+        // The running block's shared memory is in the OS thread's copy; the memory of other blocks is in
+        // their Block::shared_image.
         Block& other = blocks[rank];
         return &other == &worker.block() ? const_cast<void*>(mine) : other.shared_image.data() + offset;
     });
@@ -296,7 +298,7 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// The sanitizer's data about a bad index or pointer. They begin with the place in the source.
+/// The sanitizer's data about a bad index or pointer. The place in the source comes first.
 struct Complaint {
     const char* file;
     unsigned line;

@@ -89,7 +89,7 @@ unsigned Worker::barrier(const BarrierCall& call, unsigned value, const void* si
     return block.barrier_result;
 }
 
-/// Whether each thread of the running block's cluster has returned or waits at the cluster's barrier.
+/// True if each thread of the running block's cluster has returned or waits at the barrier of the cluster.
 bool Worker::cluster_waits() const
 {
     return std::ranges::all_of(

@@ -9,7 +9,7 @@
 namespace segfold::simt {
 namespace {
 
-/// Returns the knowledge that is published at `flag` for the threads of block `block_number`.
+/// Returns the knowledge that is published at `flag` and that threads of block `block_number` may acquire.
 Knowledge published_at(Worker& worker, std::uint32_t block_number, const Place& flag)
 {
     const CellLock lock(*flag.cell, flag.locked);
@@ -34,7 +34,7 @@ void take_deferred(Worker& worker, Block& block, Order& order)
         note_published(block, order, &Order::pending, published_at(worker, block.number, flag));
 }
 
-/// Adds to `knowledge` what the thread of `order` has read from flags since its last fence.
+/// Adds to `knowledge` the knowledge that the thread of `order` has read from flags since its last fence.
 void take_pending(Knowledge& knowledge, Order& order)
 {
     if (order.pending != nullptr)
@@ -42,7 +42,7 @@ void take_pending(Knowledge& knowledge, Order& order)
 }
 
 /// Returns the cover of all accesses of the running thread's block that are over for this thread. Starts a
-/// new phase, so that the cover excludes the thread's later accesses.
+/// new phase, so that the cover does not contain the thread's later accesses.
 Cover release_cover(Worker& worker)
 {
     Block& block = worker.block();
@@ -142,7 +142,8 @@ void order_block(Worker& worker, Block& block)
         learn(block.known, order.known);
         order.known = nullptr;
         take_pending(block.known, order);
-        // Fences before the barrier also count for flags that a thread writes after it, as on the hardware.
+        // Fences before the barrier also count for flags that a thread writes after the barrier, as on the
+        // hardware.
         learn(block.published, order.published_device);
     }
 }

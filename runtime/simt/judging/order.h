@@ -6,33 +6,33 @@
 
 namespace segfold::simt {
 
-/// A fence of the running thread. The thread acquires the knowledge that it has read from flags. Flags that
-/// it writes from now on publish its knowledge.
+/// Executes a fence of the running thread. The thread acquires the knowledge that it has read from flags.
+/// Flags that the thread writes from now on publish its knowledge.
 void fence(Worker& worker, unsigned scope);
 
-/// Called before the running thread writes to a flag. Publishes in the flag the knowledge that the thread's
-/// last fence made public, so that a reader of the flag can acquire it.
+/// Must be called before the running thread writes to a flag. Publishes in the flag the knowledge that the
+/// thread's last fence made public, so that a reader of the flag can acquire this knowledge.
 void publish(Worker& worker, const Place& flag);
 
-/// Called after the running thread has read a flag. Its next fence or barrier acquires the knowledge
-/// published there.
+/// Must be called after the running thread has read a flag. The thread's next fence or barrier acquires the
+/// knowledge that is published there.
 void note_flag(Worker& worker, const Place& flag);
 
-/// Called after a read with acquire order. The thread acquires the published knowledge at once.
+/// Must be called after a read with acquire order. The thread acquires the published knowledge at once.
 void acquire(Worker& worker, const Place& flag);
 
-/// Called when a volatile read of `flag` begins. The thread takes the knowledge published there once the read
-/// is certainly over.
+/// Must be called when a volatile read of `flag` begins. The thread takes the knowledge published there
+/// later, once the read is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
-/// Merges what all threads of the block know. All threads must be at a barrier.
+/// Merges the knowledge of all threads of the block. All threads must be at a barrier.
 void order_block(Worker& worker, Block& block);
 
-/// Orders all accesses so far of a cluster's blocks before their later accesses. All threads must have been
-/// released from the cluster's barrier.
+/// Orders all earlier accesses of a cluster's blocks before all their later accesses. All threads must have
+/// been released from the cluster's barrier.
 void order_cluster(std::span<Block> blocks);
 
-/// Orders all accesses so far of the lanes in `mask` before their later accesses.
+/// Orders all earlier accesses of the lanes in `mask` before all their later accesses.
 void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask);
 
 /// True if an access at `time` by `thread`, which is in the running thread's block, is ordered before the
@@ -43,8 +43,8 @@ bool ordered_in_block(Worker& worker, unsigned thread, std::uint32_t time);
 /// access.
 bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t time);
 
-/// True if the running thread may know of accesses at `time` by several warps of block `number`. The lanes
-/// that made them are not recorded, so the answer is true as soon as any lane has published something.
+/// True if the running thread may know of accesses at `time` by several warps of block `number`. The lanes of
+/// these accesses are not recorded, so the answer is true as soon as any lane has published something.
 bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time);
 
 }  // namespace segfold::simt

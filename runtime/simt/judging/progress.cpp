@@ -11,8 +11,8 @@
 namespace segfold::simt {
 namespace {
 
-// A launch is stuck after this many rounds in which every thread only waits. kIdleRounds is for rounds
-// without progress, kWeakRounds for rounds with progress that changes no flag.
+// A launch is stuck after this many rounds in which every thread only waits. kIdleRounds applies if the
+// rounds make no progress at all, kWeakRounds if their progress changes no flag.
 constexpr unsigned kIdleRounds = 2000;
 constexpr unsigned kWeakRounds = 4000;
 
@@ -73,8 +73,8 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// A worker that has marked itself as stuck takes this back at once, because other workers may look before its
-// next round.
+// Counts a changed flag or an ended thread. Removes this worker's mark as stuck at once, because other
+// workers may look at the mark before this worker's next round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;
@@ -112,7 +112,7 @@ void Worker::next_round()
     }
 }
 
-// Marks this worker as stuck. Returns true if all workers are then marked as stuck.
+// Marks this worker as stuck. Returns true if all workers are now marked as stuck.
 bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
                            std::uint64_t& seen_total)
 {
@@ -122,8 +122,9 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             total += one.made.load(std::memory_order_acquire);
         return total;
     };
-    // Starts counting again if another core has made progress, since this core's threads may not have seen
-    // its writes yet. A thread that polls several flags in turn needs several rounds to see all of them.
+    // If another core has made progress, the count of rounds starts again, because this core's threads may
+    // not have seen the other core's writes yet. A thread that polls several flags in turn needs several
+    // rounds to see all of them.
     const std::uint64_t total = total_made();
     if (std::exchange(seen_total, total + 1) != total + 1) {
         rounds = 0;
@@ -139,7 +140,7 @@ bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& ro
             return false;
         }
     }
-    return total_made() == total;  // false: another core has just ended its last block
+    return total_made() == total;  // false if another core has just ended its last block
 }
 
 void Worker::report_stuck()

@@ -1,4 +1,5 @@
-// The functions that CUDA texts call, as calls to the executor. Compiled once and linked with every text.
+// Defines the functions of CUDA that texts call. Each calls the executor. This file is compiled once and
+// linked with every text.
 
 // Not inlined, so that a call's return address lies in the text.
 #define __segfold_support __attribute__((noinline, visibility("hidden")))
@@ -6,8 +7,8 @@
 static SegfoldHooks __segfold_hooks;
 
 extern "C" {
-// Marks the address of a core's copy of the shared memory. The symbols tell where the copy lies in the
-// thread-local segment.
+// Marks the address of an OS thread's copy of the shared memory. The symbol table tells the offset of this
+// variable in the copy.
 thread_local char __segfold_anchor;
 __attribute__((visibility("default"))) void* __segfold_anchor_address() { return &__segfold_anchor; }
 
@@ -47,7 +48,8 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-/// `to` is the lower half of an address in this core's shared memory, which lies near the anchor.
+/// Returns the address in this OS thread's shared memory whose lower half is `to`. The address lies near the
+/// anchor.
 inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);

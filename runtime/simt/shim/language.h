@@ -14,8 +14,8 @@
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) ((condition) ? (void)0 : __segfold_broken_assumption(#condition))
-// A block stays on one core. The core has one copy of these variables, and the executor exchanges its content
-// when it changes the block.
+// A block stays on one OS thread, which has one copy of these variables. The executor exchanges the copy's
+// content when it changes the block.
 #define __shared__ static thread_local
 
 #define __segfold_site __builtin_return_address(0)

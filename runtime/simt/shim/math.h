@@ -1,6 +1,6 @@
 // CUDA's mathematical functions: the C library's functions under their own names, and CUDA's overloads.
 
-// NAMEf and NAME of the C library, and NAME of a float.
+// Declares the C library's functions NAMEf and NAME, and defines NAME for a float.
 #define __segfold_function(name)     \
     extern "C" float name##f(float); \
     extern "C" double name(double);  \
@@ -164,5 +164,5 @@ inline float __segfold_reciprocal(float x) { return 1.0f / x; }
 // Stands for PTX's ex2.approx.ftz.f32, which is slightly less exact and gives 0 for subnormal numbers.
 inline float __segfold_power_of_two(float x) { return __builtin_exp2f(x); }
 
-// PTX's mul.wide.s32.
+// Like PTX's mul.wide.s32.
 inline long long __segfold_wide_product(int a, int b) { return static_cast<long long>(a) * b; }

@@ -1,14 +1,14 @@
-// How a compiled text calls the executor. The executor includes this file; every text gets it as its first
-// lines, so it uses nothing but the language.
+// The interface between a compiled text and the executor. The executor includes this file; every text gets it
+// as its first lines, so it needs no header.
 #pragma once
 
-/// The value that the threads at a block barrier compute together.
+/// Kinds of barriers, by the value that the threads compute together.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
     kSegfoldBarrierAnd,
     kSegfoldBarrierCount,
-    kSegfoldBarrierCluster  ///< of all blocks of a cluster
+    kSegfoldBarrierCluster  ///< barrier of a cluster's blocks
 };
 
 /// The operation of the lanes that meet in a warp. All lanes of one meeting must call the same operation.
@@ -50,26 +50,28 @@ struct SegfoldHooks {
     void (*write)(const void* address, unsigned long bytes, const void* site);
     void (*volatile_read)(const void* address, unsigned long bytes, const void* site);
     void (*volatile_write)(const void* address, unsigned long bytes, const void* site);
-    /// Before and after an atomic read-modify-write; between them no other thread of this core runs.
+    /// Must be called before and after an atomic read-modify-write. Between the two calls no other CUDA
+    /// thread runs on this core.
     void (*atomic_begin)(const void* address, unsigned long bytes, const void* site);
     void (*atomic_end)(const void* address, unsigned changed);
     void (*acquire_begin)(const void* address, unsigned long bytes, const void* site);
     void (*acquire_end)(const void* address);
     void (*release)(const void* address, unsigned long bytes, const void* site);
     void (*fence)(unsigned scope);
-    /// `statement` is a number for each call in the text. `site` does not tell calls apart: the compiler may
-    /// copy a call, or merge several.
+    /// `statement` numbers the calls in the text. `site` does not tell calls apart: the compiler may copy a
+    /// call, or merge several.
     unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
-    /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
+    /// `argument` describes a shuffle: its lowest byte is the lane, distance or lane mask, and the bits above
+    /// are the width.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);
-    /// Starts a copy of 4 or 16 bytes, whose target is undefined until a wait; ends a group of copies; waits
-    /// until only `groups_left` groups are under way.
+    /// copy_async starts a copy of 4, 8 or 16 bytes, whose target is undefined until a wait. commit_copies
+    /// ends a group of copies. wait_for_copies waits until only `groups_left` groups are under way.
     void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
-    /// The address, in block `rank` of the cluster, of the shared variable that lies at `mine` in the
-    /// caller's block.
+    /// Returns the address of a shared variable in block `rank` of the cluster. `mine` is the variable's
+    /// address in the caller's block.
     void* (*in_block)(const void* mine, unsigned rank, const void* site);
     unsigned (*coordinate)(unsigned which);
     unsigned (*lane)();

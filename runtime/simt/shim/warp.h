@@ -28,7 +28,7 @@ int __segfold_syncthreads_and(int predicate, unsigned statement);
 int __segfold_syncthreads_count(int predicate, unsigned statement);
 }
 
-// These are macros, because only a macro knows which statement of the text the call is.
+// These are macros, because only a macro can number the call's statement in the text.
 #define __syncthreads() __segfold_syncthreads(__COUNTER__)
 #define __syncthreads_or(...) __segfold_syncthreads_or(__VA_ARGS__, __COUNTER__)
 #define __syncthreads_and(...) __segfold_syncthreads_and(__VA_ARGS__, __COUNTER__)

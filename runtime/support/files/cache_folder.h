@@ -22,15 +22,15 @@ struct FileInfo {
 
 /// A folder of this user alone with a bound on its bytes. Files appear whole or not at all.
 ///
-/// All access goes through a descriptor of the folder, so changing the path meanwhile does not redirect it.
+/// All access goes through a descriptor of the folder, so a later change of the path does not redirect it.
 /// Links, pipes and files of other users are not read. Files whose names do not have the form of file_name()
-/// are not listed, counted or removed. Any thread and any number of processes may use it.
+/// are not listed, counted or removed. Any thread and any number of processes may use a folder.
 class Folder {
 public:
     /// Opens the folder, and makes it with mode 0700 if it does not exist.
     ///
-    /// Throws InputError with the reason if it cannot be made or read, is a link, belongs to another user, or
-    /// may be written by other users.
+    /// Throws InputError with the reason if the folder cannot be made or read, is a link, belongs to another
+    /// user, or may be written by other users.
     Folder(std::filesystem::path path, std::uint64_t most_bytes);
     ~Folder();
     Folder(const Folder&) = delete;
@@ -38,7 +38,8 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-    /// Reads a file and marks it as used now. None if there is no readable file.
+    /// Reads a file and marks it as used now. Returns nothing if there is no file of this name that can be
+    /// read.
     [[nodiscard]] std::optional<std::string> read(const std::string& name) const;
 
     /// Reads a file without marking it as used.
@@ -47,16 +48,17 @@ public:
     /// Writes a file, and replaces a file of that name. Then removes the least recently used files while the
     /// bytes exceed the bound.
     ///
-    /// Returns an empty text, or the reason of a failure, which leaves the folder as it was.
+    /// Returns an empty text, or the reason of a failure. A failure leaves the folder unchanged.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);
 
-    /// Removes a file. Returns false if that fails; a file that is gone already counts as removed.
+    /// Removes a file. Returns false if that fails; a missing file counts as removed.
     bool remove(const std::string& name) const;
 
     /// Lists the files, most recently used first, without files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes unfinished files of writers that were stopped. With `even_young`, also removes recent files.
+    /// Removes unfinished files that were last written more than 15 minutes ago, because their writers must
+    /// have stopped. If `even_young` is true, removes all unfinished files.
     void remove_unfinished(bool even_young) const;
 
 private:
@@ -67,7 +69,7 @@ private:
     std::uint64_t most_bytes_;
     int descriptor_ = -1;
     std::mutex mutex_;
-    std::optional<std::uint64_t> estimated_bytes_;  ///< of all files; none: not counted yet
+    std::optional<std::uint64_t> estimated_bytes_;  ///< bytes of all files; empty before the first count
 };
 
 }  // namespace segfold::cache

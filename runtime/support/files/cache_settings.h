@@ -9,7 +9,7 @@ inline constexpr std::uint64_t kDefaultBytes = std::uint64_t{256} << 20;
 
 struct Settings {
     bool is_on = true;
-    std::filesystem::path folder;  ///< absolute; empty if neither a variable nor a home folder determines it
+    std::filesystem::path folder;  ///< absolute; empty if no environment variable determines a folder
     std::uint64_t most_bytes = kDefaultBytes;
 };
 
@@ -20,7 +20,7 @@ struct Settings {
 /// InputError for an invalid value; an empty value counts as unset.
 [[nodiscard]] Settings settings_from_environment();
 
-/// The message if the cache is on and no variable determines a folder.
+/// The message if the cache is on and no variable determines its folder.
 inline constexpr std::string_view kNoFolder =
     "none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder; SEGFOLD_CACHE=off says nothing of it";
 

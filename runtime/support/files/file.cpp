@@ -33,7 +33,8 @@ std::string follow_links(const std::string& path)
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)
         return target.string();
-    // Some files have no path of their own, such as a pipe behind /dev/stdout. These are opened by the link.
+    // Some files have no path of their own, such as a pipe behind /dev/stdout. They are opened through the
+    // link.
     struct stat status {};
     if (stat(path.c_str(), &status) == 0)
         return path;
@@ -50,7 +51,7 @@ std::mutex kept_mutex;
 
 bool is_pipe(const struct stat& status) { return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode); }
 
-/// Duplicates the descriptor of standard input. Refuses a second call, whose reader would find no bytes.
+/// Duplicates the descriptor of standard input. Throws at a second call, because the bytes come only once.
 int take_standard_input()
 {
     static std::atomic<bool> is_taken = false;
@@ -71,7 +72,7 @@ OpenError::OpenError(const std::string& path, const std::string& reason, const s
       reason_(reason)
 {}
 
-/// State that one InputFile leaves for the next one of the same path.
+/// An open stream that keep_for_next() saves for the next InputFile of the same path.
 struct InputFile::Kept {
     int descriptor = -1;
     std::uint64_t bytes = 0;
@@ -138,8 +139,8 @@ void InputFile::open_file(Accepts accepts)
     struct stat status = {};
     const bool waits = accepts == Accepts::files_and_streams && stat(path_.c_str(), &status) == 0 &&
                        S_ISFIFO(status.st_mode);
-    // Otherwise opens without blocking: opening a pipe without a writer then returns, and the pipe is
-    // refused.
+    // Opens without blocking, except if a named pipe is accepted. A pipe that will be refused thus opens at
+    // once, even if it has no writer.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
         throw OpenError(path_, error_text(errno));

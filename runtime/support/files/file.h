@@ -15,13 +15,13 @@
 
 namespace segfold {
 
-/// Thrown if a file cannot be opened: "PATH: cannot be opened: REASON".
+/// The error for a file that cannot be opened. Its message is "PATH: cannot be opened: REASON".
 class OpenError : public InputError {
 public:
     /// `purpose` comes after "opened", as in "for --labels"; `reason` is the system's message.
     OpenError(const std::string& path, const std::string& reason, const std::string& purpose = "");
 
-    /// Returns the same error with the purpose of the file.
+    /// Returns a copy of the error that also names the purpose of the file.
     [[nodiscard]] OpenError with_purpose(const std::string& purpose) const
     {
         return {path_, reason_, purpose};
@@ -44,7 +44,8 @@ auto naming_purpose(const std::string& purpose, const Read& read)
     }
 }
 
-/// Accepts streams in place of files, or not. A pipe is read to its end at once; "-" is standard input.
+/// The inputs that an InputFile accepts. A stream is a pipe, or "-" for standard input. A stream is read to
+/// its end when it is opened.
 enum class Accepts : std::uint8_t { files, files_and_streams };
 
 /// A file open for reading. Every failure is an InputError that begins with the path.
@@ -63,10 +64,11 @@ public:
     /// True for pipes and standard input, whose names do not tell their format.
     [[nodiscard]] bool is_stream() const { return contents_ != nullptr; }
 
-    /// Fills `into` from the bytes at `offset`. Throws InputError if the file ends before.
+    /// Fills `into` from the bytes at `offset`. Throws InputError if the file is too short.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
-    /// Keeps the bytes of a stream, which come only once, for the next InputFile of this path. Call it last.
+    /// Keeps a stream for the next InputFile of this path, because the bytes of a stream can be read only
+    /// once. Must be the last call.
     ///
     /// Does nothing for files that can be opened again.
     void keep_for_next() const;
@@ -82,10 +84,11 @@ private:
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
-    std::shared_ptr<const std::vector<std::byte>> contents_;  // bytes of a stream; null for a file
+    std::shared_ptr<const std::vector<std::byte>> contents_;  // all bytes of a stream; null for a file
 };
 
-/// A file that appears under its name, complete, when `commit` is called. Without `commit` nothing is left.
+/// A file that gets its name only when it is complete, by commit(). Without a call of commit() no file is
+/// left.
 ///
 /// If the name belongs to something other than a regular file (a pipe, /dev/null), bytes are written to it
 /// directly.
@@ -103,25 +106,26 @@ public:
     void commit();
 
 private:
-    std::string path_;       // as the caller gave it, for messages
-    std::string target_;     // after following symbolic links
-    std::string temporary_;  // empty if written directly
+    std::string path_;       // path as the caller gave it, for messages
+    std::string target_;     // path after symbolic links were followed
+    std::string temporary_;  // path of the temporary file; empty if bytes are written directly
     std::optional<Leftover> leftover_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
 };
 
-/// Writes the text as an OutputFile and commits it. Throws InputError.
+/// Writes a file with this text, completely or not at all; see OutputFile. Throws like refuse_to_write() if
+/// that fails.
 void write_whole(const std::string& path, std::string_view text);
 
-/// Throws InputError if an OutputFile could not be started. Leaves nothing behind.
+/// Throws InputError if `path` cannot be written as an OutputFile. Leaves no file.
 ///
-/// Call it before long work whose result will be written. A pipe is not opened, because its reader would then
-/// expect the text.
+/// Callers check this before long work whose result they will write. A pipe is not opened, because its reader
+/// would then expect the text.
 void require_writable(const std::string& path);
 
-/// Throws InputError if a file could not be appended to. If the file exists, its folder need not accept new
-/// files.
+/// Throws InputError if bytes cannot be appended to a file. If the file exists, its folder need not accept
+/// new files.
 void require_appendable(const std::string& path);
 
 }  // namespace segfold

@@ -34,7 +34,7 @@ constexpr int kMostPlaces = 64;
 std::array<Place, kMostPlaces> places;
 std::array<std::atomic<pid_t>, kMostPlaces> children;
 
-/// The layout of a folder's entry from the kernel.
+/// A directory entry as the kernel returns it (getdents64).
 struct DirectoryEntry {
     std::uint64_t inode;
     std::int64_t offset;
@@ -43,7 +43,7 @@ struct DirectoryEntry {
     char name[1];
 };
 
-/// Removes the files of a folder. A handler may not call readdir(), which allocates.
+/// Removes the files of a folder. Avoids readdir(), because a signal handler must not allocate memory.
 void remove_files(int folder)
 {
     alignas(DirectoryEntry) std::array<char, 1024> entries;
@@ -139,7 +139,7 @@ void remove_leftovers_at_signals()
             continue;
         struct sigaction action = {};
         action.sa_handler = on_end;
-        action.sa_flags = SA_RESETHAND | SA_ONSTACK;  // a fiber's own stack is small
+        action.sa_flags = SA_RESETHAND | SA_ONSTACK;  // SA_ONSTACK, because a fiber's stack is small
         sigaction(signal, &action, nullptr);
     }
 }

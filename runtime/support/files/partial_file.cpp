@@ -90,7 +90,7 @@ void PartialFile::append(std::span<const std::byte> bytes)
 void PartialFile::cut(std::uint64_t bytes)
 {
     bytes_ = std::min(bytes_, bytes);
-    // If cutting fails, a process that continues behind these bytes cuts the file itself.
+    // A failure does no harm: a process that continues the file cuts the file when it opens it.
     [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(bytes_));
 }
 

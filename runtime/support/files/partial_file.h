@@ -1,5 +1,5 @@
 #pragma once
-// A file that several runs write in turn. It gets its name when it is complete.
+// A file that several runs write, one after the other. It gets its name when it is complete.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,18 +12,18 @@ namespace segfold {
 
 /// The fate of a file that is never completed.
 enum class Unfinished : std::uint8_t {
-    kept,     ///< another process may continue it
-    removed,  ///< no process could continue it
+    kept,     ///< another process may continue the file
+    removed,  ///< no process could continue the file
 };
 
 /// Writes NAME.partial, which commit() renames to NAME.
 ///
-/// If unfinished files are to be removed and the file system has files without a name (O_TMPFILE), the file
-/// has no name until then. It then vanishes with the process, even if that is killed.
+/// With Unfinished::removed, the file has no name before commit() if the file system allows that (O_TMPFILE).
+/// It then vanishes with the process, even if the process is killed.
 class PartialFile {
 public:
-    /// Starts a new file, or continues behind the first `kept_bytes` of an existing one. Throws InputError if
-    /// the file cannot be written, or is shorter than that.
+    /// Starts a new file if `kept_bytes` is 0. Else continues an existing file after its first `kept_bytes`
+    /// bytes. Throws InputError if the file cannot be written or has fewer bytes.
     explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0,
                          Unfinished unfinished = Unfinished::kept);
     ~PartialFile();
@@ -32,17 +32,17 @@ public:
 
     [[nodiscard]] static std::string partial_name(const std::string& path) { return path + ".partial"; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    /// Appends bytes. Throws DeviceError, for instance if the disk is full.
+    /// Appends bytes. Throws like refuse_to_write() if that fails: DeviceError if the disk is full.
     void append(std::span<const std::byte> bytes);
-    /// Removes everything behind the first `bytes` bytes, if the file can be cut.
+    /// Shortens the file to its first `bytes` bytes, if the system allows that.
     void cut(std::uint64_t bytes);
     /// Overwrites the bytes at `offset`.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
-    /// Reads bytes written at `offset`. Throws DeviceError.
+    /// Reads bytes that were written at `offset`. Throws DeviceError if that fails.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
-    /// Removes the file, for use once another file holds its content.
+    /// Removes the file, for a caller that has copied the content to another file.
     void remove();
-    /// Renames the file to its final name. Throws InputError.
+    /// Gives the file its final name. Throws like refuse_to_write() if that fails.
     void commit();
 
 private:
@@ -50,7 +50,7 @@ private:
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
     std::string path_;
-    std::optional<Leftover> leftover_;  ///< if the file is to be removed
+    std::optional<Leftover> leftover_;  ///< empty if a signal must not remove the file
     int descriptor_ = -1;
     bool is_nameless_ = false;
     std::uint64_t bytes_ = 0;

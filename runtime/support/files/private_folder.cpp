@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The reason why an open folder is not private; empty if it is.
+/// Returns the reason why an open folder is not private; empty if it is private.
 std::string objection_to(int descriptor)
 {
     struct stat status = {};
@@ -56,8 +56,8 @@ void require_makeable(const fs::path& path)
     auto missing = path;
     while (missing.has_relative_path() && !fs::exists(fs::symlink_status(missing.parent_path(), ignored)))
         missing = missing.parent_path();
-    // Makes a folder and removes it again, because access rights are not enough to know: /proc accepts no
-    // folder from anybody.
+    // Makes a folder and removes it again, because access rights alone do not decide: /proc accepts new
+    // folders from nobody.
     if (mkdir(missing.c_str(), S_IRWXU) == 0)
         rmdir(missing.c_str());
     else if (errno != EEXIST)

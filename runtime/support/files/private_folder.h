@@ -1,5 +1,5 @@
 #pragma once
-// Folders that no other user can have prepared or can change.
+// Folders that belong to this user and that no other user can change.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -15,10 +15,10 @@ inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 /// user, or may be written by other users.
 [[nodiscard]] int open_private_folder(const std::filesystem::path& path);
 
-/// Throws InputError with the reason if the folder does not exist and cannot be made. Makes no folder.
+/// Throws InputError with the reason if the folder is missing and cannot be made. Leaves no new folder.
 void require_makeable(const std::filesystem::path& path);
 
-/// Makes the check of open_private_folder() for code that uses the path.
+/// Makes and checks a folder as open_private_folder() does, for code that uses the path.
 void require_private_folder(const std::filesystem::path& path);
 
 }  // namespace segfold::cache

@@ -1,5 +1,5 @@
 #pragma once
-// Errors about files, for their readers and writers.
+// Throws errors about files that cannot be read or written.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// Throws InputError: the file, or the place in it, then the fault.
+/// Throws InputError "WHERE: WHAT". `where` is a file or a place in a file.
 [[noreturn]] inline void refuse(std::string_view where, std::string_view what)
 {
     throw InputError(fmt::format("{}: {}", where, what));

@@ -32,7 +32,7 @@ std::uint32_t big_endian(const char* bytes)
            static_cast<std::uint32_t>(b[2]) << 8 | b[3];
 }
 
-// Adds a block of 64 bytes: the rounds of section 6.2.2, which rotate the eight working variables.
+// Adds a block of 64 bytes to the hash: the rounds of FIPS 180-4, section 6.2.2.
 void add_block(Hash& hash, const char* block)
 {
     std::array<std::uint32_t, kRounds> w;

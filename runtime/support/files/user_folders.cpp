@@ -7,8 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that a variable names. Empty if the variable is unset or not an absolute path, which the
-/// specification tells programs to ignore.
+/// Returns the folder that an environment variable names; empty if the variable is unset or not an absolute
+/// path. The XDG specification says to ignore other paths.
 fs::path absolute_folder(const char* variable)
 {
     const char* value = std::getenv(variable);

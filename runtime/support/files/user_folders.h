@@ -5,12 +5,12 @@
 
 namespace segfold {
 
-/// Folder for files that can be made again: $XDG_CACHE_HOME/segfold/NAME, else ~/.cache/segfold/NAME. Empty
-/// if neither variable holds an absolute path.
+/// Returns the folder for files that can be made again: $XDG_CACHE_HOME/segfold/NAME, else
+/// ~/.cache/segfold/NAME. Empty if neither variable holds an absolute path.
 [[nodiscard]] std::filesystem::path user_cache_folder(std::string_view name);
 
-/// Folder for files that must stay: $XDG_DATA_HOME/segfold/NAME, else ~/.local/share/segfold/NAME. Empty if
-/// neither variable holds an absolute path.
+/// Returns the folder for files that must stay: $XDG_DATA_HOME/segfold/NAME, else
+/// ~/.local/share/segfold/NAME. Empty if neither variable holds an absolute path.
 [[nodiscard]] std::filesystem::path user_data_folder(std::string_view name);
 
 }  // namespace segfold

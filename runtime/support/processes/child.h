@@ -1,11 +1,11 @@
 #pragma once
-// Child processes that do work for this one.
+// Child processes that do work for this process.
 #include <sys/types.h>
 
 namespace segfold {
 
-/// While this object lives, a signal that ends this process also goes to the child. The child then writes no
-/// file after the removal of Leftovers.
+/// While this object lives, a signal that ends this process is also sent to the child. The child then writes
+/// no file after temporary files (Leftover) are removed.
 class Child {
 public:
     explicit Child(pid_t process);

@@ -1,5 +1,5 @@
 #pragma once
-// A program that runs beside this one. Both exchange lines of text.
+// A program that runs beside this process and exchanges lines of text with it.
 #include <sys/types.h>
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace segfold {
 /// A program that runs while this object lives. A socket connects its standard input and output to this
 /// process; its standard error is discarded.
 ///
-/// The program has its own process group, so that a keyboard interrupt reaches only this process. A signal
-/// for which the handler of Leftovers ends this process also ends the program.
+/// The program has its own process group, so that a keyboard interrupt reaches only this process. After
+/// remove_leftovers_at_signals(), a signal that ends this process also ends the program.
 class Coprocess {
 public:
     enum class Wait : std::uint8_t { answered, ended, late };
@@ -28,11 +28,11 @@ public:
 
     /// Sends text. Returns false if the program has closed its side.
     [[nodiscard]] bool send(const std::string& text);
-    /// Waits for a line from the program and stores it without its newline.
+    /// Waits up to `seconds` for a line from the program and stores it without its newline.
     [[nodiscard]] Wait receive(std::string& line, double seconds);
     /// Ends the program at once.
     void kill();
-    /// Ends the program, after giving it 0.1 s to end by itself. Returns how it ended: "ended with exit code
+    /// Ends the program, after giving it 0.1 s to end by itself. Returns text such as "ended with exit code
     /// 3".
     std::string stop();
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-/// The number at the beginning of a file; none if there is no number ("max").
+/// Returns the number at the beginning of a file; nothing if the file begins with a word, such as "max".
 std::optional<double> number_in(const char* path)
 {
     std::ifstream file(path);

@@ -1,14 +1,15 @@
 #pragma once
-// The memory that this process may still take, and early errors if it does not suffice.
+// Memory that this process may still allocate, and an early error if that is too little.
 #include <string>
 
 namespace segfold {
 
-/// Bytes still available: the least of the system's available memory, the rest of the control group's limit,
-/// and the rest of the limit on the address space (`ulimit -v`).
+/// Returns the number of bytes that are still available: the least of the system's available memory, the
+/// unused part of the control group's limit, and the unused part of the limit on the address space (`ulimit
+/// -v`).
 [[nodiscard]] double memory_at_hand();
 
-/// Throws InputError if `bytes` exceed memory_at_hand(). `what` needs the memory, such as "5 elements".
+/// Throws InputError if `bytes` exceed memory_at_hand(). `what` begins the message, such as "5 elements".
 void require_memory(double bytes, const std::string& what);
 
 }  // namespace segfold

@@ -32,7 +32,7 @@ void parallel_for(std::int64_t count, std::int64_t smallest,
         const WorkStopper::Here here(stopper);
         try {
             throw_if_stopped();
-            // Two factors keep count * part from overflowing.
+            // Avoids count * part, which could overflow.
             const std::int64_t share = count / parts, left = count % parts;
             const std::int64_t begin = part * share + std::min(part, left);
             work(begin, begin + share + (part < left ? 1 : 0));

@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// Changes to the environment in which a program starts: its descriptors and its process group.
+/// Settings with which a program starts: its descriptors and its process group.
 class SpawnActions {
 public:
     SpawnActions();
@@ -31,23 +31,25 @@ private:
     posix_spawnattr_t attributes_;
 };
 
-/// Starts `arguments[0]`. The caller must wait for it. Throws DeviceError if it cannot be started.
+/// Starts the program `arguments[0]`. The caller must wait for its end. Throws DeviceError if the start
+/// fails.
 [[nodiscard]] pid_t spawn(const std::vector<std::string>& arguments, const SpawnActions& actions);
 
 /// Exit status and output of a program.
 struct ProcessResult {
-    int status = 0;      ///< exit status; 128 + number if a signal ended it
+    int status = 0;      ///< exit status; 128 + signal number if a signal ended the program
     std::string output;  ///< standard output and standard error, interleaved
 };
 
-/// Finds `program` in the folders of `PATH`; none if it is missing. A name with a slash is used unchanged.
+/// Returns the path of `program` in the folders of `PATH`; nothing if no folder has the program. A name with
+/// a slash is a path and stays unchanged.
 std::optional<std::string> find_program(std::string_view program);
 
-/// Runs `arguments[0]` and waits for its end. Throws DeviceError if it cannot be started.
+/// Runs the program `arguments[0]` and waits for its end. Throws DeviceError if the start fails.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// Runs a program that may take long, and waits for its end. If this thread has a WorkStopper, stopping it
-/// ends the program, and DeviceError is thrown.
+/// Runs a program that may take long, and waits for its end. If this thread's WorkStopper is stopped
+/// meanwhile, ends the program and throws DeviceError.
 ProcessResult run_stoppable(const std::vector<std::string>& arguments);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Consecutive shares of elements, for work that keeps something for each share.
+// Splits elements into consecutive shares, for loops that keep a result for each share.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace segfold {
 
-/// Cuts elements into equal shares, at most one for each core, of at least `smallest` elements if there is
-/// more than one.
+/// Equal shares of elements, at most one for each core. If there are several shares, each has at least
+/// `smallest` elements.
 struct Shares {
     Shares(std::int64_t num_elements, std::int64_t smallest)
         : count(num_elements),
@@ -25,7 +25,7 @@ struct Shares {
     {
         return static_cast<std::size_t>(count / number * share + std::min(share, count % number));
     }
-    /// Calls `work(share, begin, end)` for each share, side by side.
+    /// Calls `work(share, begin, end)` for all shares in parallel.
     void each(const auto& work) const
     {
         parallel_for(number, 1, [&](std::int64_t first, std::int64_t last) {
@@ -37,7 +37,7 @@ struct Shares {
     std::int64_t count, number;
 };
 
-/// The least and the greatest of the values, of which there is one at least.
+/// Returns the least and the greatest value. `values` must not be empty.
 template <class Value>
 std::pair<Value, Value> extremes_of(std::span<const Value> values, std::int64_t smallest_share)
 {

@@ -31,8 +31,8 @@ class Avoidance {
 public:
     Avoidance() : is_known_(sched_getaffinity(0, sizeof usable_, &usable_) == 0) {}
 
-    /// Moves away if this thread was woken on `core`. A scheduler often wakes a thread on the core of its
-    /// waker, and may leave both there for a whole fold while another core is idle.
+    /// Moves this thread off `core` if it was woken there. A scheduler often wakes a thread on the core of
+    /// its waker, and may leave both on one core for a whole fold while another core is idle.
     void leave(int core)
     {
         if (!is_known_ || core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
@@ -50,9 +50,9 @@ private:
 
 }  // namespace
 
-/// State shared by the threads. A loop is over when every part was taken and no thread is inside.
+/// State shared by the threads. A loop is over when all parts are taken and no thread works on a part.
 struct ThreadPool::Shared {
-    std::mutex turn;  ///< callers take turns by it
+    std::mutex turn;  ///< held by the caller whose loop runs
     std::mutex mutex;
     std::condition_variable begins, ends;
     std::uint64_t loop = 0;  ///< number of the present loop
@@ -119,7 +119,7 @@ ThreadPool& ThreadPool::shared()
         ~AtEnd() { pool.end(); }
     };
     static const AtEnd at_end;
-    // After fork(), the child has the pool without its threads. It must start threads of its own.
+    // After fork(), the child process has the pool without its threads, and must start its own threads.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
         (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
         pool.shared_ = std::make_unique<Shared>();

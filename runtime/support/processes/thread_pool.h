@@ -1,5 +1,5 @@
 #pragma once
-// Threads that are kept for loops that run often.
+// Keeps threads for parallel loops, because starting threads for each loop would take longer.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,7 +9,7 @@ namespace segfold {
 /// Number of cores in this process's affinity mask.
 [[nodiscard]] int num_usable_cores();
 
-/// Threads that wait for loops. The caller's thread works with them.
+/// A pool of threads that run the parts of a loop together with the caller's thread.
 class ThreadPool {
 public:
     /// Uses `threads` threads in all, including the caller's. The first loop starts them.
@@ -21,19 +21,19 @@ public:
     /// The process's own pool, of all usable cores.
     static ThreadPool& shared();
 
-    /// Ends its threads after the loop in progress.
+    /// Ends the pool's threads when they have finished the present loop.
     void end();
 
     [[nodiscard]] int threads() const { return threads_; }
 
     /// Calls `work(i)` for 0 to count - 1, each once and in any order, and waits. `work` must not throw, and
-    /// must not run a loop itself. Loops of several callers take turns. If the caller's work is stopped, no
-    /// further part begins, and Stopped is thrown. After end(), the caller's thread does all parts.
+    /// must not run a loop itself. Loops of several callers take turns. If the WorkStopper of this thread is
+    /// stopped, begins no further part and throws Stopped. After end(), the caller's thread does all parts.
     void run(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
 private:
     struct Shared;
-    /// Announces a loop to the threads. Returns false if they have ended.
+    /// Announces a loop to the threads. Returns false after end().
     bool begin(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
     int threads_;

@@ -1,5 +1,5 @@
 #pragma once
-// Ends work that nobody waits for any more, together with the programs that it runs.
+// Stops work whose result is no longer wanted, and the programs that it runs.
 #include <sys/types.h>
 
 #include <atomic>
@@ -10,12 +10,13 @@
 
 namespace segfold {
 
-/// Ends a piece of work. Its loops end at their next throw_if_stopped(), and the programs of run_stoppable()
-/// end at once.
+/// Stops a piece of work. Its loops end at their next throw_if_stopped(), and its programs, started by
+/// run_stoppable(), end at once.
 class WorkStopper {
 public:
-    /// While this object lives, this thread works for `stopper`: its stop_flag() is the stopper's, and
-    /// run_stoppable() runs programs for it. A loop over several threads passes the stopper to its threads.
+    /// While this object lives, this thread works for `stopper`: stop_flag() returns the stopper's flag, and
+    /// the stopper's stop() ends the programs that run_stoppable() runs on this thread. A loop over several
+    /// threads passes the stopper to its threads.
     class Here {
     public:
         explicit Here(std::shared_ptr<WorkStopper> stopper);
@@ -37,7 +38,7 @@ public:
     /// Starts a program by `spawn`, which must make it lead a process group. Returns 0 if stop() was called
     /// before.
     [[nodiscard]] pid_t start(const std::function<pid_t()>& spawn);
-    /// Forgets a program that has ended. Call it before the system may reuse its number.
+    /// Forgets a program that has ended. Call it before the system may reuse the process number.
     void forget(pid_t leader);
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 

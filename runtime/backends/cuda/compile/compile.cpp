@@ -94,7 +94,8 @@ std::string compiler_name()
 
 bool is_virtual(const std::string& architecture) { return architecture.starts_with("compute_"); }
 
-// Throws unless the architecture is known. Accepts "sm_90a" and "sm_100f", variants of a known version.
+// Throws DeviceError if NVRTC does not know the architecture. Accepts variants of known versions too, such as
+// "sm_90a" and "sm_100f".
 void check_architecture(const CompileRequest& request)
 {
     std::string base = request.architecture;
@@ -114,7 +115,8 @@ bool names_dialect(const std::vector<std::string>& options)
     });
 }
 
-// C++17 is also nvcc's default, so nvcc compiles the same texts without a flag.
+// Returns the options that every compilation needs. C++17 is nvcc's default, so nvcc compiles the same texts
+// without a flag.
 std::vector<std::string> required_options(const CompileRequest& request)
 {
     std::vector<std::string> options = {"--gpu-architecture=" + request.architecture};
@@ -124,7 +126,7 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// A source that contains one of these words may need parts that --minimal leaves out.
+// A source with one of these words may need parts that --minimal leaves out.
 constexpr std::string_view kUnknownToMinimal[] = {"include", "cuda", "texture", "surface", "<<<"};
 
 bool has_several_kernels(std::string_view source)
@@ -134,34 +136,35 @@ bool has_several_kernels(std::string_view source)
     return first != std::string_view::npos && source.find(kMark, first + 1) != std::string_view::npos;
 }
 
-// Whether NVRTC 13.0 makes other code when it compiles two kernels at a time.
+// True if NVRTC 13.0 makes longer code for the architecture when it compiles two kernels of a text at a time.
 //
-// That takes a sixth less time for a text of three kernels. For these architectures the code then has a tenth
-// more instructions; for older ones it is the same except for a few.
+// Two kernels at a time save a sixth of the compile time of a text with three kernels. For these
+// architectures the code then has a tenth more instructions; for older architectures only a few instructions
+// differ.
 bool makes_other_code(std::string_view architecture)
 {
     const auto digits = architecture.substr(architecture.find('_') + 1);
     return digits.size() >= 3 && digits[2] >= '0' && digits[2] <= '9';  // 100 and later
 }
 
-// Options that a kernel does not depend on, except for a few instructions. The oldest come first: if an NVRTC
-// refuses one, it is asked again without the last.
+// Returns options that change at most a few instructions of a kernel. If NVRTC refuses them, run() drops the
+// last option and tries again, so options that old releases know come first.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
     // By default NVRTC changes the stack limit of the whole process while it compiles.
     std::vector<std::string> options = {"--modify-stack-limit=false"};
-    // Adds the resource report and costs no time.
+    // Makes ptxas report the resources of each kernel, which costs no time.
     if (!is_virtual(request.architecture))
         options.emplace_back("--ptxas-options=-v");
     // Leaves out textures, the CUDA runtime's types and launches from kernels, which segfold's texts do not
-    // use. The code is the same and takes 4 to 7 ms less.
+    // use. Makes the same code in 4 to 7 ms less.
     if (std::ranges::none_of(kUnknownToMinimal, [&](std::string_view word) {
             return request.source.find(word) != std::string::npos;
         }))
         options.emplace_back("--minimal");
     if (!request.is_batch && has_several_kernels(request.source) && !makes_other_code(request.architecture))
         options.emplace_back("--split-compile=2");
-    // Otherwise NVRTC would use the driver's cache, and compile times would mean nothing.
+    // Keeps NVRTC from using the driver's cache, which would make compile times meaningless.
     options.emplace_back("--no-cache");
     return options;
 }
@@ -210,7 +213,8 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
-// Calls `work` with 0 to count - 1. `work` must not throw. `threads` means the same as in compile_many().
+// Calls `work` with each of 0 to count - 1 on up to `threads` threads (0: one per core, at most 8). `work`
+// must not throw.
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, Work work)
 {
@@ -227,7 +231,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     take();
 }
 
-// Lengths precede the parts, so different requests never get the same key.
+// Returns the key of a request: its architecture, options and source. Lengths precede options, so different
+// requests have different keys.
 std::string cache_key(const CompileRequest& request)
 {
     std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());
@@ -353,7 +358,7 @@ std::shared_ptr<const Compiled> CompileCache::get(const CompileRequest& request)
     }
 }
 
-/// A program that this cache compiles, and that all callers will share.
+/// A program that this cache is compiling for all its callers.
 struct CompileCache::Claim {
     const Variant* variant = nullptr;
     std::string key;
@@ -419,7 +424,7 @@ void CompileCache::prepare_each(std::span<const CompileRequest> requests, unsign
         try {
             (void)get(requests[i]);
         } catch (...) {
-            // A caller that needs this program compiles it again and gets the error.
+            // The caller that needs this program compiles it again and gets the error.
         }
     });
 }

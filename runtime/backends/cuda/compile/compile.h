@@ -1,5 +1,5 @@
 #pragma once
-// Compiles CUDA text to a cubin with NVRTC, with error messages that a person can act on.
+// Compiles CUDA text to a cubin with NVRTC, with error messages that show the faulty lines.
 #include <exception>
 #include <future>
 #include <memory>
@@ -18,28 +18,29 @@ namespace segfold::cuda {
 struct CompileRequest {
     std::string source;
     std::string name;          ///< name in messages: "tile_scan.cu"
-    std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
+    std::string architecture;  ///< "sm_90" gives a cubin; "compute_90" gives PTX, which the driver translates
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< consists of several texts and is compiled beside others on all cores
+    bool is_batch = false;  ///< true if `source` joins several programs; the compilation then uses one core
 
     bool operator==(const CompileRequest&) const = default;
 };
 
 struct Compiled {
     Image cubin;      ///< an ELF image; for a compute_ architecture PTX text with a final zero byte
-    std::string log;  ///< warnings; empty when there are none
+    std::string log;  ///< warnings; empty if there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< true: `seconds` are of the process that compiled it
-    /// Stands before each kernel's name in `cubin`. Empty unless the program was a Variant in a batch.
+    bool is_from_disk = false;               ///< true: `seconds` was measured when the program was compiled
+    /// Prefix of each kernel's name in `cubin` if the program was compiled in a batch; else empty.
     std::string kernel_prefix = "";
 };
 
 struct Variant;  // compile_batch.h
 
-/// Makes the process keep memory that a compilation frees, so that the next one can use it.
+/// Makes the process keep the memory that a compilation frees, so that the next compilation can use it.
 ///
-/// Programs that compile much should call it at their start: new pages cost 3 to 4 ms per compilation.
+/// Processes with many compilations should call it at their start, because new pages cost 3 to 4 ms per
+/// compilation.
 void keep_memory_for_compilations();
 
 /// Returns all options that compile() passes to NVRTC, in order.
@@ -47,17 +48,18 @@ void keep_memory_for_compilations();
 
 /// Compiles one program. Several threads may call it at once.
 ///
-/// Throws DeviceError with NVRTC's first error and the lines it points to, the path of the kept source, and
-/// NVRTC's whole log.
+/// If NVRTC refuses the program, throws DeviceError with NVRTC's first error and the lines to which this
+/// error points, the path of the kept source, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
-/// Compiles one program. Returns nothing if NVRTC refuses it; then the source is not kept.
+/// Compiles one program. If NVRTC refuses it, returns nothing and keeps no copy of the source.
 [[nodiscard]] std::optional<Compiled> try_compile(const CompileRequest& request);
 
 /// Compiles independent programs on up to `threads` threads (0: one per core, at most 8), or takes them from
 /// the kernel cache. Returns them in the given order.
 ///
-/// Throws the error of the first failing request in the given order, after all have ended.
+/// If compilations fail, waits for all of them, then throws the error of the first failed request in the
+/// given order.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
                                                  unsigned threads = 0);
 
@@ -70,31 +72,31 @@ void keep_memory_for_compilations();
 /// Returns the architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
 ///
 /// This is the GPU's own architecture if NVRTC knows it; else the closest older architecture of the same
-/// major version, whose cubins the GPU runs; else PTX of the newest older architecture ("compute_120").
+/// major version, because the GPU runs its cubins; else PTX of the newest older architecture ("compute_120").
 /// Throws DeviceError if NVRTC knows only newer architectures.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
 /// Keeps every program in memory, and takes programs from the kernel cache on disk if it has them. Two
 /// threads that request the same program share one compilation.
 ///
-/// The key is source, architecture and options; a program's name is only used in messages. Failures are not
+/// The key is source, architecture and options; a program's name is used only in messages. Failures are not
 /// kept.
 class CompileCache {
 public:
     [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
 
-    /// Compiles in one batch those `variants` that are neither in memory, nor being compiled, nor on disk.
+    /// Compiles in one batch all `variants` that are not in memory, not on disk and not being compiled.
     ///
     /// From now on, get() of such a variant waits for the batch. If a variant does not compile, this call
-    /// does not fail: the callers that wait for it get the error, and a later get() compiles it again. Writes
-    /// nothing to the disk.
+    /// does not fail. Callers that wait for the variant get the error, and a later get() compiles it again.
+    /// Writes nothing to the disk.
     void prepare(std::span<const Variant> variants);
 
-    /// Compiles each of `requests` that is missing, as a program of its own, on up to `threads` threads (0:
-    /// one per core, at most 8). As with prepare(), get() reports failures.
+    /// Compiles each missing program of `requests` alone, on up to `threads` threads (0: one per core, at
+    /// most 8). If a program does not compile, this call does not fail; get() reports the error.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
-    /// True if get() would compile nothing: the program is in memory or being compiled.
+    /// True if get() would start no compilation, because the program is in memory or being compiled.
     [[nodiscard]] bool contains(const CompileRequest& request) const;
 
     struct Counts {

@@ -43,8 +43,8 @@ bool has_own_directives(std::string_view source)
 
 bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Returns the names of arrays whose size the launch sets. With extern "C" kernels, NVRTC takes arrays of
-// equal names as one array, in whatever namespaces they are.
+// Returns the names of shared arrays whose size is set by the launch. NVRTC takes such arrays of equal names
+// in extern "C" kernels for one array, even in different namespaces.
 std::vector<std::string> dynamic_arrays(std::string_view text)
 {
     const std::string source = without_comments(text);
@@ -74,7 +74,7 @@ BatchOutcome compile_alone(const CompileRequest& request)
     }
 }
 
-// Returns the part of a batch that belongs to one variant.
+// Returns one variant's part of a compiled batch: image, warnings, report and time.
 Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_variants)
 {
     Compiled share;
@@ -90,8 +90,8 @@ Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_va
     return share;
 }
 
-// Returns nothing if NVRTC refuses the program or is missing; compiling each variant alone then reports the
-// error.
+// Compiles the variants as one program. Returns nothing if NVRTC refuses the program or is missing; the
+// caller then compiles each variant alone, which reports the error.
 std::optional<Compiled> compile_together(std::span<const Variant> variants)
 {
     const CompileRequest& first = variants.front().request;
@@ -115,7 +115,7 @@ std::string batch_source(std::span<const Variant> variants)
     std::string text;
     for (std::size_t i = 0; i < variants.size(); ++i) {
         const auto& [request, kernels] = variants[i];
-        // extern "C" names are shared by all namespaces, so the names themselves must differ.
+        // extern "C" names are the same in all namespaces, so each variant's names get a prefix.
         std::vector<std::string> names = kernels;
         std::ranges::move(dynamic_arrays(request.source), std::back_inserter(names));
         for (const std::string& name : names)
@@ -145,8 +145,8 @@ void compile_batch(std::span<const Variant> variants,
             alone.push_back(i);
             continue;
         }
-        // ptxas rounds the static shared memory of all kernels in a program up to the alignment of the
-        // program's dynamic arrays. Therefore only texts with the same dynamic arrays share a program.
+        // Only texts with the same dynamic arrays share a program, because ptxas rounds the static shared
+        // memory of all kernels in a program up to the alignment of the program's dynamic arrays.
         const auto dynamic = dynamic_arrays(request.source);
         auto group = std::ranges::find_if(groups, [&](const Group& known) {
             const CompileRequest& other = known.variants.front().request;

@@ -19,11 +19,11 @@ struct Variant {
 
 /// True if a source can be compiled together with other sources.
 ///
-/// False if it includes files, asks for files or the time, or has a directive other than `#pragma unroll`,
-/// because macros and other pragmas would affect the texts that follow.
+/// False if the source includes files, asks for files or the time, or has a directive other than `#pragma
+/// unroll`. Macros and other pragmas would affect the texts that follow.
 [[nodiscard]] bool can_share_program(const CompileRequest& request);
 
-/// Joins the variants to one text. Each has a namespace of its own, `variant_3` for the fourth.
+/// Joins the variants to one text. Each variant is in a namespace of its own: `variant_3` for the fourth.
 ///
 /// A variant's kernels and dynamic shared arrays are renamed to variant_3_NAME. Compiler messages keep each
 /// program's name and line numbers.
@@ -35,15 +35,16 @@ struct BatchOutcome {
     std::exception_ptr failure;  ///< the error that compile() would throw; null if it succeeded
 };
 
-/// Compiles variants together, except variants that cannot share a program, which are compiled alone.
+/// Compiles variants together. Variants that cannot share a program are compiled alone.
 ///
 /// The variants of a program have the same architecture, options and dynamic shared arrays. They share the
-/// image and the warnings. Each gets the report of its own kernels, under their own names, and an equal part
-/// of the time. The code is the same as if compiled alone; only texts of several kernels differ by a few
-/// instructions, as NVRTC compiles their kernels in parallel when alone. If the program does not compile,
-/// each variant is compiled alone, so a faulty one harms no other and gets its own message.
+/// image and the warnings. Each variant gets the report of its own kernels, under their own names, and an
+/// equal part of the time. A variant has the same code as if compiled alone. Only a text of several kernels
+/// differs by a few instructions, because alone its kernels are compiled in parallel. If the program does not
+/// compile, each variant is compiled alone, so only faulty variants fail, each with its own message.
 ///
-/// Calls `done` with the index and the outcome of each variant as it ends. Throws what `done` throws.
+/// Calls `done` with the index and the outcome of each variant when its compilation ends. Throws exceptions
+/// of `done`.
 void compile_batch(std::span<const Variant> variants,
                    const std::function<void(std::size_t variant, BatchOutcome outcome)>& done);
 

@@ -45,7 +45,7 @@ void drop_oldest(const fs::path& directory)
         fs::remove(files[i].second, error);
 }
 
-// Returns a file name for a program's name, which may be any text.
+// Turns a program's name, which may be any text, into a file name.
 std::string stem_of_name(std::string_view name)
 {
     std::string stem(name.substr(0, name.ends_with(".cu") ? name.size() - 3 : name.size()));
@@ -78,7 +78,7 @@ LoggedError first_error(std::string_view log, std::string_view name)
             std::from_chars(line.data() + place.size(), line.data() + line.size(), error.line);
             return error;
         }
-        // "nvrtc: error: ...", "ptxas error   : ...", "ptxas fatal   : ..."
+        // Errors without a line: "nvrtc: error: ...", "ptxas error   : ...", "ptxas fatal   : ..."
         if (unplaced.text.empty() &&
             (said.starts_with("error") || line.starts_with("ptxas error") || line.starts_with("ptxas fatal")))
             unplaced.text = after_colon(line.starts_with("ptxas") ? line : said);

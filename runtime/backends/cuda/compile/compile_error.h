@@ -1,5 +1,5 @@
 #pragma once
-// The message of a failed compilation, and the file that keeps its source.
+// Makes the message of a failed compilation, and keeps the source in a file.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -8,11 +8,11 @@ namespace segfold::cuda {
 
 /// The first error in an NVRTC log that points to a line of the program.
 struct LoggedError {
-    std::size_t line = 0;  ///< from 1; 0 if the log points to no line of the program
+    std::size_t line = 0;  ///< line number from 1; 0 if the log points to no line of the program
     std::string text;      ///< NVRTC's message
 };
 
-/// Finds the first error of a log about the program called `name`.
+/// Returns the first error in NVRTC's log about the program `name`.
 [[nodiscard]] LoggedError first_error(std::string_view log, std::string_view name);
 
 /// Returns line `line` of `source`, marked, with the two lines above and below it and their numbers.
@@ -22,15 +22,15 @@ struct LoggedError {
 /// ~/.cache/segfold/failed, else a private folder of the user among the temporary files.
 [[nodiscard]] std::filesystem::path failed_source_directory();
 
-/// Writes `source` to NAME-HASH.cu in that folder (mode 0700) and returns the path.
+/// Writes `source` to NAME-HASH.cu in failed_source_directory() (mode 0700) and returns the path.
 ///
-/// The same source gets the same path. At most 100 files are kept; the oldest is removed first. Returns an
-/// empty path if the folder cannot be written or belongs to another user, because the message must still be
-/// shown.
+/// The same source gets the same path. At most 100 files are kept; the oldest is removed first. If the folder
+/// cannot be written or belongs to another user, returns an empty path and does not throw, because the
+/// message must still be shown.
 [[nodiscard]] std::filesystem::path keep_failed_source(std::string_view name, std::string_view source);
 
-/// Returns the whole message: place and error, the lines around it, the path of the kept source, the compiler
-/// and its log.
+/// Returns the whole message of a failed compilation: place and error, the lines around the place, the path
+/// of the kept source, the compiler and its log.
 [[nodiscard]] std::string compile_failure(std::string_view name, std::string_view source,
                                           std::string_view compiler, std::string_view log);
 

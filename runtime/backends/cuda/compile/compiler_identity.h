@@ -6,35 +6,35 @@
 
 namespace segfold::cuda {
 
-/// The properties of an NVRTC that compiled code depends on.
+/// The properties of an NVRTC on which compiled code depends.
 struct CompilerIdentity {
-    std::string version;             ///< with the build: "13.0.88, CL-36424714"
-    std::vector<int> architectures;  ///< the architectures it compiles for, ascending: 75, 80, ...
+    std::string version;             ///< version with build: "13.0.88, CL-36424714"
+    std::vector<int> architectures;  ///< the architectures that it compiles for, ascending: 75, 80, ...
     std::string path;                ///< path of the library
-    std::string file;                ///< distinguishes this file from another at the same path
+    std::string file;                ///< file_identity() of the library; changes with the file
 
     bool operator==(const CompilerIdentity&) const = default;
 };
 
-/// Opens NVRTC and asks for its identity. The build can only be read from compiled code, which takes about 20
-/// ms more.
+/// Opens NVRTC and returns its identity. If `with_build` is true, the version includes the build. This takes
+/// about 20 ms more, because only compiled code tells the build.
 ///
 /// Throws DeviceError if there is no NVRTC.
 [[nodiscard]] CompilerIdentity ask_compiler(bool with_build);
 
 inline constexpr std::string_view kNoFile = "none";
 
-/// Returns device, inode, size and time of the file at `path`, or kNoFile.
+/// Returns device, inode, size and time of the file at `path`; kNoFile if there is no such file.
 [[nodiscard]] std::string file_identity(const std::string& path);
 
-/// Returns everything that decides which NVRTC would be opened: the places to search, the files there, the
+/// Returns all facts on which the choice of an NVRTC depends: the places to search, the files in them, the
 /// loader's cache and path, the driver's CUDA version. Opens only the driver's library.
 [[nodiscard]] std::string compiler_search();
 
 /// Returns the identity as bytes with a checksum.
 [[nodiscard]] std::string encode(const CompilerIdentity& identity);
 
-/// Reads the bytes of encode(). Throws InputError that says what is wrong with them.
+/// Reads the bytes of encode(). Throws InputError with the reason if they are damaged.
 [[nodiscard]] CompilerIdentity decode_identity(std::string_view bytes);
 
 }  // namespace segfold::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// Reads facts about kernels from a cubin (an ELF image) that ptxas does not report.
+// Reads from a cubin (an ELF image) facts about kernels that ptxas does not report.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace segfold::cuda {
 
-/// Counts the machine instructions of each kernel and of each function that is not inlined, by name. Padding
-/// counts.
+/// Returns the number of machine instructions, with padding, of each kernel and of each function that is not
+/// inlined. The keys of the result are the names.
 ///
 /// Instructions since compute capability 7.0 have 16 bytes. Throws DeviceError if the bytes are no ELF image.
 [[nodiscard]] std::map<std::string, std::int64_t> instruction_counts(std::span<const char> cubin);

@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// Immutable bytes. Copies share them.
+/// Immutable bytes, which all copies of the object share.
 class Image {
 public:
     Image() : Image(std::vector<char>()) {}

@@ -15,11 +15,11 @@
 namespace segfold::cuda {
 namespace {
 
-// Part of every key. Changing it makes all stored entries obsolete.
+// Version of the key's form. It is part of every key, so a change makes all stored entries obsolete.
 constexpr int kKeyFormat = 1;
 
-// Options whose values are numbers, names or macros. Any other option may name a file, so its programs are
-// not stored.
+// Options whose values are numbers, names or macros. A program with any other option is not stored, because
+// the option may name a file.
 constexpr std::array<std::string_view, 13> kPlainOptions = {
     "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
     "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",
@@ -43,7 +43,8 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// A comment that mentions a file on a line with a # also counts; its source is merely compiled more often.
+// True if a source may ask for files or the time. A wrong true does no harm: the source is then only compiled
+// more often.
 bool asks_for_files_or_time(std::string_view source)
 {
     const std::string text = join_lines(source);
@@ -77,7 +78,7 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// Returns the compilers used on this machine before, the last used first.
+// Returns the compilers that were used on this machine, the last used first.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
@@ -88,7 +89,7 @@ std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
     return compilers;
 }
 
-// True once there is a cache that may have a note.
+// True once kernel_cache() exists. Before that there is no note to take.
 std::atomic<bool> process_cache_exists = false;
 
 }  // namespace
@@ -140,7 +141,7 @@ CompilerIdentity KernelCache::compiler()
     return compilers_.front();
 }
 
-// The caller holds compiler_mutex_.
+// Finds the compilers if they are not known yet. The caller must hold compiler_mutex_.
 void KernelCache::identify()
 {
     if (!compilers_.empty())
@@ -167,7 +168,7 @@ std::string KernelCache::record_name() const
     return cache::file_name(cache::sha256_hex(compiler_search()), kCompilerKind);
 }
 
-// The caller holds compiler_mutex_.
+// Asks the open NVRTC for its identity and stores the record. The caller must hold compiler_mutex_.
 void KernelCache::record_open_compiler()
 {
     compilers_ = {ask_compiler(true)};
@@ -235,8 +236,8 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
     std::string version;
     {
         const std::lock_guard lock(compiler_mutex_);
-        // The search may have led to another library than the record named. The one that compiled is open
-        // now.
+        // NVRTC is open now. If the search has led elsewhere, it is another library than the one in the
+        // record.
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

@@ -18,21 +18,21 @@ namespace segfold::cuda {
 inline constexpr std::string_view kKernelKind = "kernel";
 inline constexpr std::string_view kCompilerKind = "nvrtc";
 
-/// Returns the digest of all that a compiled image depends on: format of the entries, source, options in
-/// order, architecture, NVRTC's version and build. It leaves out the driver, paths, and the program's name.
+/// Returns the digest of all inputs of a compiled image: format of the entries, source, options in order,
+/// architecture, NVRTC's version and build. Driver, paths and the program's name are left out.
 [[nodiscard]] std::string kernel_key(const CompileRequest& request, std::string_view compiler_version);
 
-/// True if the image depends only on what kernel_key() covers.
+/// True if the image depends only on the inputs of kernel_key().
 ///
 /// False if the source includes files or asks for files or the time, or if an option might name a file. Such
 /// a program is compiled every time.
 [[nodiscard]] bool is_self_contained(const CompileRequest& request);
 
-/// Programs compiled by this or another process. They are loaded without opening NVRTC.
+/// Programs on disk, compiled by this or another process. Loading them does not open NVRTC.
 ///
-/// An entry that is damaged, has another format or does not fit its name is compiled anew and replaced. No
-/// lock is held during a compilation or between processes: two processes that compile the same program write
-/// the same entry. If the folder cannot be used, the cache leaves a note instead of throwing.
+/// A program is compiled again and replaced if its entry is damaged, has another format or does not fit its
+/// name. No lock is held during a compilation or between processes: two processes that compile the same
+/// program write the same entry. If the folder cannot be used, the cache leaves a note and does not throw.
 class KernelCache {
 public:
     explicit KernelCache(const cache::Settings& settings);
@@ -43,20 +43,21 @@ public:
     /// Loads the program from disk; returns nothing if it is not there. Throws DeviceError like compiler().
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
-    /// Returns the NVRTC that compiles on this machine. Opens it only if the disk has no record of it.
+    /// Returns the identity of the NVRTC that compiles on this machine. Opens NVRTC only if the disk has no
+    /// record of it.
     ///
-    /// If no NVRTC can be opened, returns the NVRTC whose record was used last, because its kernels can still
+    /// If no NVRTC can be opened, returns the one whose record was used last, because its kernels can still
     /// be loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
 
-    /// Returns, once, the reason why kernels are not stored; nothing if they are or if it was returned
-    /// before.
+    /// Returns the reason why kernels cannot be stored. Returns nothing if they can be stored, or if an
+    /// earlier call returned the reason.
     [[nodiscard]] std::optional<std::string> take_note();
 
     struct Counts {
         std::size_t loaded = 0;    ///< loaded from disk
         std::size_t compiled = 0;  ///< compiled because there was no entry
-        std::size_t damaged = 0;   ///< entries that could not be trusted
+        std::size_t damaged = 0;   ///< entries that were damaged or wrong
     };
     [[nodiscard]] Counts counts() const;
 
@@ -69,11 +70,12 @@ private:
     void keep(const CompileRequest& request, const Compiled& compiled);
     void write(const std::string& name, std::string_view bytes);
 
-    std::unique_ptr<cache::Folder> folder_;  ///< null: nothing is stored
+    std::unique_ptr<cache::Folder> folder_;  ///< null if nothing is stored
     std::mutex compiler_mutex_;
-    /// The first one compiles. The others are used only if the first cannot be opened.
+    /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the last used
+    /// first, because their kernels can still be loaded.
     std::vector<CompilerIdentity> compilers_;
-    bool was_asked_ = false;  ///< the first one is open, not only recorded
+    bool was_asked_ = false;  ///< true once `compilers_` holds the identity of the open NVRTC
     mutable std::mutex mutex_;
     std::optional<std::string> note_;
     bool was_noted_ = false;
@@ -84,7 +86,7 @@ private:
 /// variable is malformed.
 [[nodiscard]] KernelCache& kernel_cache();
 
-/// Returns the note of kernel_cache() once; nothing if no kernel was ever requested.
+/// Returns take_note() of kernel_cache(); nothing if no kernel was ever requested.
 [[nodiscard]] std::optional<std::string> take_cache_note();
 
 /// Calls `kernel_cache().get(request)`.

@@ -84,7 +84,7 @@ KernelEntry entry_of(const JsonValue& header)
 
 std::string encode(const KernelEntry& entry)
 {
-    // A name may be any bytes; those that are not UTF-8 are replaced.
+    // A name may have any bytes. Bytes that are not UTF-8 are replaced.
     const std::string header = header_of(entry).dump(-1, ' ', false, Json::error_handler_t::replace);
     const EntryLengths lengths{.header_bytes = static_cast<std::uint32_t>(header.size()),
                                .image_bytes = entry.compiled.cubin.size()};

@@ -7,7 +7,7 @@
 
 namespace segfold::cuda {
 
-/// Contents of a file in the kernel cache.
+/// Contents of a file in the kernel cache: a compiled program with the facts that identify it.
 struct KernelEntry {
     std::string key;           ///< 64 hexadecimal digits
     std::string name;          ///< name of the first program compiled under this key: "tile_scan.cu"

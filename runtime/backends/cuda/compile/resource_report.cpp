@@ -8,7 +8,7 @@ namespace segfold::cuda {
 namespace {
 
 // Returns the number that ends just before `unit`: 744 for "... 744 bytes stack frame, ..." and " bytes stack
-// frame". Returns 0 if there is none.
+// frame". Returns 0 if the line does not contain `unit`.
 int number_before(std::string_view line, std::string_view unit)
 {
     const std::size_t end = line.find(unit);
@@ -22,7 +22,7 @@ int number_before(std::string_view line, std::string_view unit)
     return number;
 }
 
-// Returns the text between `before` and `after`; nothing if one is missing.
+// Returns the text between `before` and `after`; empty if one of the two is missing.
 std::string_view between(std::string_view line, std::string_view before, std::string_view after)
 {
     const std::size_t begin = line.find(before);
@@ -34,8 +34,9 @@ std::string_view between(std::string_view line, std::string_view before, std::st
 
 // Reads the report line by line.
 //
-// "Compiling entry function" opens a kernel. "Function properties for" names the function of the next line's
-// frame; device functions that are not inlined have one too. "Used" ends a kernel's figures.
+// "Compiling entry function" opens a kernel. "Function properties for" names the function whose stack frame
+// the next line gives; device functions that are not inlined have such a line too. "Used" ends a kernel's
+// figures.
 class ReportReader {
 public:
     // Returns false if the line is not part of the report.

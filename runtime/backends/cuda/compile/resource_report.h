@@ -1,5 +1,5 @@
 #pragma once
-// The resources of a multiprocessor that a compiled kernel uses, as ptxas reports them.
+// Reads ptxas's report of the registers, stack and shared memory of each kernel.
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace segfold::cuda {
 
-/// Resources of one kernel, per thread unless said otherwise.
+/// Resources of one kernel. Sizes are per thread unless a comment says otherwise.
 struct KernelResources {
     std::string kernel;
     int registers = 0;
@@ -22,7 +22,7 @@ struct KernelResources {
 /// Splits a compiler log into the report of ptxas under `--ptxas-options=-v` and the remaining lines, which
 /// are warnings.
 ///
-/// Kernels are sorted by name, so the report does not depend on the order in which ptxas worked.
+/// Kernels are sorted by name, because the order of ptxas's report varies.
 [[nodiscard]] std::pair<std::vector<KernelResources>, std::string> split_resource_report(
     std::string_view log);
 

@@ -12,14 +12,14 @@
 namespace segfold::cuda {
 namespace {
 
-// Number of kernel names kept for failure messages; of a longer sequence the last ones are named.
+// A failure message names at most this many kernels: the last ones launched.
 constexpr std::size_t kRememberedKernels = 8;
 
-// The driver's flags.
+// Flags of the driver's streams and events.
 constexpr unsigned kOrderedStream = 0, kUnorderedStream = 1;
 constexpr unsigned kSleepingEvent = 1;
 
-// Whether the failure makes the context answer every later call with the same error.
+// True if the failure ends the context: every later call returns the same error.
 bool ends_context(CUresult result)
 {
     const int code = static_cast<int>(result);
@@ -195,7 +195,7 @@ std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
         starts.emplace_back(stream.context());
         stops.emplace_back(stream.context());
     }
-    // Loading a module and the first launches wait for the GPU. Timing must start with an idle one.
+    // Module loads and first launches may delay the GPU, so timing starts when the GPU is idle.
     stream.synchronize();
     for (std::size_t i = 0; i < starts.size(); ++i) {
         prepare();

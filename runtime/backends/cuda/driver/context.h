@@ -1,5 +1,5 @@
 #pragma once
-// Owners of the driver's objects: contexts, memory, streams, events. Each frees its object without throwing.
+// Owners of the driver's contexts, streams and events. Each frees its object without throwing.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ private:
 
 class Event;
 
-/// Makes a context the calling thread's current one. The destructor restores the previous one.
+/// Makes a context the calling thread's current context. The destructor restores the previous context.
 class CurrentContext {
 public:
     explicit CurrentContext(const Context& context);
@@ -52,13 +52,14 @@ public:
 class Stream {
 public:
     explicit Stream(const Context& context);
-    /// Makes a stream that is not ordered with the default stream, so copies there do not delay it.
+    /// Makes a stream that is not ordered with the default stream: neither stream waits for the other.
     [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
     [[nodiscard]] CUstream handle() const;
 
-    /// Waits for all work queued so far; throws DeviceError naming the kernels launched since the last wait.
+    /// Waits for all work queued so far. If the work has failed, throws DeviceError naming the kernels
+    /// launched since the last wait.
     void synchronize();
 
     /// Makes all work queued from now on wait for an event recorded earlier on another stream.
@@ -73,7 +74,8 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream. If an event `sleeps`, a thread that waits for it leaves its core to other threads.
+/// A point in a stream. If `sleeps` is true, a thread that waits for the event leaves its core to other
+/// threads; if false, the thread may keep its core busy.
 class Event {
 public:
     explicit Event(const Context& context, bool sleeps = false);
@@ -95,8 +97,8 @@ private:
 /// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times. Returns the milliseconds of
 /// the last `repeats` runs.
 ///
-/// Nothing waits between two runs, so the GPU does not idle while the host prepares a launch. `before_each`
-/// queues work that is not timed, such as a flush of the L2.
+/// The host does not wait between two runs, so the GPU is not idle while the host prepares a launch.
+/// `before_each` queues untimed work before every run, such as a flush of the L2 cache.
 [[nodiscard]] std::vector<double> time_launches(Stream& stream, int warmups, int repeats,
                                                 const std::function<void()>& function,
                                                 const std::function<void()>& before_each = {});

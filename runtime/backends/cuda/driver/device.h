@@ -20,37 +20,38 @@ struct DeviceInfo {
     int max_threads_per_block = 0;
     int max_threads_per_multiprocessor = 0;
     int max_blocks_per_multiprocessor = 0;
-    std::size_t shared_per_block = 0;        ///< for kernels that do not request more
-    std::size_t shared_per_block_optin = 0;  ///< for kernels that request it
+    std::size_t shared_per_block = 0;        ///< limit for kernels that do not request more
+    std::size_t shared_per_block_optin = 0;  ///< limit for kernels that request more
     std::size_t shared_per_multiprocessor = 0;
     std::size_t shared_reserved_per_block = 0;  ///< taken by the system from a block's shared memory
     int registers_per_multiprocessor = 0;
-    int clock_khz = 0;         ///< highest clock of the multiprocessors; 0: unknown
-    int memory_clock_khz = 0;  ///< 0: unknown
+    int clock_khz = 0;         ///< highest clock of the multiprocessors; 0 if unknown
+    int memory_clock_khz = 0;  ///< 0 if unknown
     int bus_width_bits = 0;
-    double peak_bytes_per_second = 0;  ///< two transfers per memory clock; 0: unknown
+    double peak_bytes_per_second = 0;  ///< computed with two transfers per memory clock; 0 if unknown
     bool cooperative_launch = false;
     int driver_version = 0;  ///< CUDA version of the driver: 13000 is 13.0
     std::string pci_id;      ///< "0000:3b:00.0"
     std::string uuid;        ///< "GPU-01234567-89ab-cdef-0123-456789abcdef"
 
-    /// "sm_90"; never the architecture-specific "sm_90a".
+    /// Returns "sm_90"; never the architecture-specific "sm_90a".
     [[nodiscard]] std::string architecture() const;
 };
 
 /// Returns every GPU that this process may use, in the driver's order; none if there is no driver.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 
-/// Returns why devices() is empty, in one sentence; "" if it is not.
+/// Returns the reason why devices() is empty, as a sentence; empty if there is a GPU.
 [[nodiscard]] std::string no_device_reason();
 
-/// Returns the GPU with this ordinal. Throws DeviceError listing the GPUs, or saying why there is none.
+/// Returns the GPU with this ordinal. If there is none, throws DeviceError that lists the GPUs or gives the
+/// reason why there are no GPUs.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
 /// Returns a CUDA version as people write it: "13.0" for 13000.
 [[nodiscard]] std::string version_text(int version);
 
-/// Returns the properties of this GPU that texts and plans depend on.
+/// Returns the properties of this GPU on which texts and plans depend.
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {
     const bool is_ampere = info.compute_major >= 8;

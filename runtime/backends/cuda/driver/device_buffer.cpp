@@ -38,7 +38,7 @@ void DeviceBuffer::Free::operator()(State* state) const
         const CurrentContext current(state->context);
         driver().cuMemFree(state->address);
     } catch (const DeviceError&) {
-        // A context that ended with a kernel's failure has freed its memory itself.
+        // If a kernel's failure has ended the context, the memory is already free.
     }
     delete state;
 }

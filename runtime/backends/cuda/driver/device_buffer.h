@@ -10,13 +10,13 @@
 
 namespace segfold::cuda {
 
-/// Bytes in a GPU's memory, exactly as many as requested; 0 is allowed.
+/// A block of a GPU's memory with exactly as many bytes as requested; 0 is allowed.
 class DeviceBuffer {
 public:
     DeviceBuffer() = default;
 
-    /// Allocates memory with unspecified contents. Throws DeviceError with the requested and the free size if
-    /// it does not fit.
+    /// Allocates memory with unspecified contents. If the memory does not fit, throws DeviceError with the
+    /// requested and the free size.
     DeviceBuffer(const Context& context, std::size_t bytes);
 
     /// Allocates a copy of host memory.
@@ -27,28 +27,30 @@ public:
     /// Returns the address on the GPU; 0 if the buffer is empty.
     [[nodiscard]] CUdeviceptr address() const;
 
-    /// Copies host memory into the buffer from byte `offset` on and waits; throws InternalError past the end.
+    /// Copies host memory into the buffer from byte `offset` on, and waits for the copy. Throws InternalError
+    /// if the copy would go past the buffer's end.
     void copy_in(std::span<const std::byte> source, std::size_t offset = 0);
 
-    /// Copies from byte `offset` on to the host and waits; throws InternalError past the end.
+    /// Copies the bytes from `offset` on to the host, and waits for the copy. Throws InternalError if the
+    /// copy would go past the buffer's end.
     void copy_out(std::span<std::byte> target, std::size_t offset = 0) const;
 
-    /// Copies as above, but only queues the copy. The host memory must live until the stream has done it. If
-    /// it is page-locked (PinnedBuffer), the copy runs beside the work of other streams.
+    /// These functions queue the same copies and do not wait. The host memory must live until the stream has
+    /// finished the copy. A copy of page-locked memory (PinnedBuffer) runs beside the work of other streams.
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 
-    /// Queues a copy of all of `source`, which must have the same length.
+    /// Queues a copy of all of `source`, which must have the same length as this buffer.
     void copy_from(const DeviceBuffer& source, Stream& stream);
     /// Queues a copy of all of `source` to the bytes from `offset` on.
     void copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream);
 
     /// Sets every byte to zero.
     void zero();
-    /// Queues setting every byte to zero.
+    /// Queues work that sets every byte to zero.
     void zero(Stream& stream);
 
-    /// Repeats `pattern` over the buffer. The buffer's length must be a multiple of the pattern's.
+    /// Repeats `pattern` over the buffer. The buffer's length must be a multiple of the pattern's length.
     void fill(std::span<const std::byte> pattern);
 
     /// Sets every element to `value`.

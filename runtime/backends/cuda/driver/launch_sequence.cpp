@@ -12,7 +12,7 @@ struct LaunchSequence::Step {
     LaunchShape shape;
     void** arguments;
     std::vector<std::size_t> sizes;
-    /// The arguments' bytes that were last passed to the graph's node.
+    /// The bytes of the arguments that the graph's node holds now.
     std::vector<std::byte> passed = {};
     CUgraphNode node = nullptr;
 
@@ -70,7 +70,7 @@ LaunchSequence::~LaunchSequence()
         const CurrentContext current(context_);
         graph_.reset();
     } catch (const DeviceError&) {
-        // A context that ended with a kernel's failure has freed its graphs itself.
+        // If a kernel's failure has ended the context, the graphs are already gone.
     }
 }
 

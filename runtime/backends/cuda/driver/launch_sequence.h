@@ -1,5 +1,5 @@
 #pragma once
-// Launches that are queued together again and again, by one driver call.
+// A sequence of kernel launches that one driver call queues, any number of times.
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace segfold::cuda {
 
-/// True if the work that is queued on a stream goes into a graph, which is run later, and perhaps often.
+/// True if the stream is being captured: work queued on it then becomes part of a graph that runs later, any
+/// number of times.
 [[nodiscard]] bool is_captured(CUstream stream);
 
 /// Kernels that run in a fixed order. Their arguments may change between runs.
 ///
-/// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. Kernels are
-/// launched one by one if the stream is being captured, because a graph cannot be launched there, and on
-/// drivers before CUDA 12, whose graphs take no kernels of libraries.
+/// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. A captured
+/// stream cannot launch a graph, so it gets the kernels one by one. So do drivers before CUDA 12, whose
+/// graphs take no kernels of libraries.
 class LaunchSequence {
 public:
     explicit LaunchSequence(const Context& context);
@@ -25,19 +26,19 @@ public:
 
     /// Appends a kernel.
     ///
-    ///   arguments  addresses of its arguments, valid as long as the sequence; a run passes the values there
+    ///   arguments  addresses of the arguments; every run reads them, so they must stay valid
     ///   sizes      the arguments' sizes in bytes
     ///
     /// Throws DeviceError if the device does not allow the shape, InternalError if the arguments do not fit
     /// the kernel.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
-    /// Builds the graph of the added kernels and has the driver prepare it. Waits for nothing.
+    /// Builds the graph of the added kernels and uploads it. Waits for nothing.
     void prepare();
 
-    /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing. For use by
-    /// one thread at a time, and with one stream until the queued work is done.
+    /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing. Only one
+    /// thread at a time may call it. Another stream may be used only after the queued work is done.
     void run(CUstream stream);
-    /// Queues all kernels as single launches.
+    /// Queues all kernels as single launches, without a graph.
     void run_apart(CUstream stream);
 
     [[nodiscard]] bool empty() const { return steps_.empty(); }
@@ -49,7 +50,7 @@ private:
 
     Context context_;
     std::vector<Step> steps_;
-    std::unique_ptr<Graph> graph_;  ///< null: kernels are launched one by one
+    std::unique_ptr<Graph> graph_;  ///< null if kernels are launched one by one
 };
 
 }  // namespace segfold::cuda

@@ -32,7 +32,7 @@ struct LaunchShape {
 /// The arguments of one launch, stored by value.
 class Arguments {
 public:
-    /// Appends a number or a struct of numbers. Its type must be exactly the parameter's.
+    /// Appends a number or a struct of numbers. Its type must be exactly the type of the kernel's parameter.
     template <class T>
     requires std::is_trivially_copyable_v<T> Arguments& add(const T& value)
     {
@@ -50,7 +50,8 @@ public:
     [[nodiscard]] std::size_t size(std::size_t argument) const { return sizes_[argument]; }
     [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
 
-    /// Returns the arguments as cuLaunchKernel takes them; valid until the next change.
+    /// Returns the arguments in the form of cuLaunchKernel: an address for each. The addresses are valid
+    /// until the next change.
     [[nodiscard]] void** pointers();
 
 private:
@@ -72,25 +73,27 @@ class Kernel {
 public:
     [[nodiscard]] const std::string& name() const;
 
-    /// Queues one run. First checks extents and shared memory against the device's limits; since driver 12.4
-    /// also the number and sizes of the arguments.
+    /// Queues one run. First checks extents and shared memory against the device's limits, and with drivers
+    /// since 12.4 also the number and sizes of the arguments.
     ///
-    /// Throws DeviceError naming the kernel, the limit and the value. A failure while the kernel runs is
-    /// thrown by Stream::synchronize.
+    /// If a limit is exceeded, throws DeviceError naming the kernel, the limit and the value. A failure while
+    /// the kernel runs is thrown by Stream::synchronize.
     void launch(Stream& stream, const LaunchShape& shape, Arguments& arguments) const;
 
-    /// Throws InternalError if the kernel does not take arguments of these sizes. Drivers before 12.4 cannot
-    /// tell, so nothing is thrown there.
+    /// Throws InternalError if the kernel does not take arguments of these sizes. With drivers before 12.4
+    /// the sizes are unknown, and nothing is checked.
     void check_arguments(std::span<const std::size_t> sizes) const;
 
-    /// Queues one run with arguments as cuLaunchKernel takes them, unchecked.
+    /// Queues one run with arguments in the form of cuLaunchKernel. Does not check the arguments.
     void launch(Stream& stream, const LaunchShape& shape, void** arguments) const;
-    /// Queues one run on a stream of another owner.
+    /// Queues one run on a stream that belongs to the caller.
     void launch(CUstream stream, const LaunchShape& shape, void** arguments) const;
 
-    /// Prepares launches of this shape; throws DeviceError naming the kernel, the limit and the value.
+    /// Prepares launches of this shape. If the device does not allow it, throws DeviceError naming the
+    /// kernel, the limit and the value.
     void allow(const LaunchShape& shape) const;
-    /// Queues one run with a shape allowed before. The context must be current and the grid not empty.
+    /// Queues one run with a shape that allow() has prepared. The context must be current and the grid not
+    /// empty.
     void queue(CUstream stream, const LaunchShape& shape, void** arguments) const;
     /// Returns the driver's handle of the kernel.
     [[nodiscard]] CUfunction handle() const;
@@ -102,7 +105,7 @@ public:
     /// Returns the most threads that a block of this kernel may have.
     [[nodiscard]] int max_block_threads() const;
 
-    /// Returns how many blocks of this size are resident on one multiprocessor at a time.
+    /// Returns the number of blocks of this size that one multiprocessor runs at a time.
     [[nodiscard]] int resident_blocks(int block_threads, std::size_t dynamic_shared_bytes = 0) const;
 
 private:
@@ -115,12 +118,12 @@ private:
 /// A compiled image loaded on one GPU. Copies share it.
 class Module {
 public:
-    /// Messages call the image `name`. Throws DeviceError naming image and device if they do not fit
-    /// together.
+    /// Loads the image. Messages call it `name`. If the image does not fit the device, throws DeviceError
+    /// naming both.
     Module(const Context& context, const Compiled& compiled, std::string name);
 
-    /// Returns the kernel declared `extern "C"` with this name. Throws DeviceError listing the kernels if
-    /// there is none.
+    /// Returns the kernel declared `extern "C"` with this name. If there is none, throws DeviceError listing
+    /// the kernels.
     [[nodiscard]] Kernel kernel(const std::string& name) const;
 
 private:

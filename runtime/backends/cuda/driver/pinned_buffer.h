@@ -1,5 +1,5 @@
 #pragma once
-// Host memory that stays in place, so the GPU copies it without the CPU.
+// Page-locked host memory, which the GPU copies without the CPU.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -8,12 +8,13 @@
 
 namespace segfold::cuda {
 
-/// Page-locked host memory. Copies of it run beside kernels and beside the host's work.
+/// A block of page-locked host memory. Its copies run beside kernels and beside the host's work.
 class PinnedBuffer {
 public:
     PinnedBuffer() = default;
 
-    /// Allocates memory with unspecified contents. Throws DeviceError with the size if the system refuses it.
+    /// Allocates memory with unspecified contents. If the system refuses it, throws DeviceError with the
+    /// size.
     PinnedBuffer(const Context& context, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes();

@@ -42,7 +42,7 @@ bool has_headers(const fs::path& folder)
     return fs::is_regular_file(folder / "cub/version.cuh", ignored);
 }
 
-/// Finds headers in a toolkit or beside one, as wheels have them.
+/// Returns the folder of headers in a toolkit or an unpacked wheel; empty if there is none.
 fs::path headers_below(const fs::path& folder)
 {
     for (const auto* headers : {"include/cccl", "include"})
@@ -71,7 +71,7 @@ std::vector<fs::path> toolkit_folders()
     try {
         folders.push_back(fs::path(cuda::nvrtc().library.path()).parent_path().parent_path());
     } catch (const DeviceError&) {
-        // Without NVRTC, its folder is not searched.
+        // Without NVRTC there is no such folder to search.
     }
     return folders;
 }

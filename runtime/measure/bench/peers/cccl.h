@@ -1,5 +1,5 @@
 #pragma once
-// Finds the CCCL headers with which peers are compiled, in a toolkit or in a folder that the user names.
+// Finds the CCCL headers for compiling peers, in a toolkit or in a folder that the user names.
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace segfold::bench {
 
-/// Returns the folders that may hold a CUDA toolkit: $SEGFOLD_TOOLKIT, around the nvcc on PATH, $CUDA_HOME,
-/// $CUDA_PATH, /usr/local/cuda, then beside NVRTC.
+/// Returns the folders that may hold a CUDA toolkit, in this order: $SEGFOLD_TOOLKIT, the toolkit of the nvcc
+/// on PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, and the toolkit of NVRTC.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_folders();
 
 /// Returns the folder of CCCL's headers in `folder`; empty if there is none.
@@ -17,15 +17,16 @@ namespace segfold::bench {
 /// in unpacked wheels (nvidia/cu13).
 [[nodiscard]] std::filesystem::path cccl_in(const std::filesystem::path& folder);
 
-/// Returns the headers in a folder given by option `flag`, e.g. "--peers". Throws InputError if there are
-/// none.
+/// Returns the folder of CCCL's headers in `folder`, which the option `flag` (such as "--peers") names.
+/// Throws InputError if it has no such headers.
 [[nodiscard]] std::filesystem::path named_cccl(const std::filesystem::path& folder, std::string_view flag);
 
-/// Returns the headers that $SEGFOLD_CCCL names; empty if it is not set. Throws InputError if there are none.
+/// Returns the folder of headers in the folder $SEGFOLD_CCCL; empty if the variable is not set. Throws
+/// InputError if that folder has no headers.
 [[nodiscard]] std::filesystem::path cccl_of_environment();
 
-/// Returns the folder of headers that $SEGFOLD_CCCL names, else the folder in the first toolkit with such
-/// headers; empty if no toolkit has any.
+/// Returns cccl_of_environment() if it is not empty, else the folder of headers in the first toolkit that has
+/// some; empty if no toolkit has any.
 [[nodiscard]] std::filesystem::path cccl_folder();
 
 /// Returns the version, as in "CCCL 3.0.1".

@@ -18,7 +18,7 @@ namespace {
 
 /// The compiler, and the compiled peers by their texts.
 struct HostLibraries {
-    std::vector<std::string> compiler;  ///< empty if there is none
+    std::vector<std::string> compiler;  ///< command of the C++ compiler; empty if there is none
     std::filesystem::path cccl;         ///< empty if there are no headers
     std::string reason;                 ///< why nothing can be compiled
     CompiledPeers compiled;
@@ -68,7 +68,7 @@ struct HostKeys {
                 runs.push_back(static_cast<std::int32_t>(s));
     }
 
-    std::vector<std::int32_t> keys;  ///< [num_elements]
+    std::vector<std::int32_t> keys;  ///< segment of each element
     std::vector<std::int32_t> runs;  ///< segments with elements, ascending
 };
 

@@ -14,13 +14,14 @@ namespace segfold::bench {
 /// and streams.
 class LoadedPeer {
 public:
-    /// Asks the peer for the size of its scratch memory and allocates it. Some peers fold to answer this
-    /// (Thrust does). `keys` may be null if the peer needs none. Throws DeviceError.
+    /// Asks the peer for the size of its scratch memory, and allocates this memory. Some peers, such as
+    /// Thrust, fold once to answer. `keys` may be null if the peer needs none. Throws DeviceError if the peer
+    /// fails.
     LoadedPeer(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident,
                const std::string& name, const EmittedPeer& emitted, const PeerLibrary& library,
                const SegmentKeys* keys);
 
-    /// Queues the fold; Thrust also waits for its end. Throws DeviceError with CUDA's message.
+    /// Queues the fold; Thrust also waits for its end. If this fails, throws DeviceError with CUDA's message.
     void launch();
 
 private:

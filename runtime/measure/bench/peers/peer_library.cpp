@@ -130,7 +130,8 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 {
     if (!reason_.empty())
         throw DeviceError(reason_);
-    // The compared text also holds everything else that determines the library.
+    // The text that is compared ends with the compiler, headers and architecture, so a library is reused only
+    // if all are equal.
     return compile_peer(name,
                         fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture),
                         command(architecture));

@@ -32,8 +32,8 @@ struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;
     double compile_seconds = 0;
-    /// True if taken from the folder of compiled peers. `compile_seconds` is then the time of that
-    /// compilation.
+    /// True if the library comes from the folder of compiled peers. `compile_seconds` is then the time of the
+    /// earlier compilation.
     bool is_compiled_before = false;
 };
 
@@ -50,18 +50,20 @@ public:
     /// The version of the headers, as in "CCCL 3.0.1".
     [[nodiscard]] std::string description() const;
 
-    /// Returns what this CCCL lacks for `peer`, as a sentence without its final dot; empty if nothing.
+    /// Returns a text on what `peer` needs but this CCCL lacks, without a final dot; empty if nothing is
+    /// lacking.
     [[nodiscard]] std::string missing(const Peer& peer) const;
 
     /// Returns the command that makes a library for an architecture such as "sm_90", without the file names.
     [[nodiscard]] std::vector<std::string> command(const std::string& architecture) const;
 
     /// Compiles a text, or loads the library that an earlier run made of the same text. Several threads may
-    /// call it at once.
+    /// call this at once.
     ///
-    /// Compiled peers are stored with their texts in $XDG_CACHE_HOME/segfold/peers, else
-    /// ~/.cache/segfold/peers; if neither variable is set, until the process ends. A library is used only if
-    /// its text is equal. Throws DeviceError with nvcc's first error and its log.
+    /// Compiled peers and their texts are stored in $XDG_CACHE_HOME/segfold/peers, else in
+    /// ~/.cache/segfold/peers. If neither XDG_CACHE_HOME nor HOME is set, they are stored only until the
+    /// process ends. A stored library is used only if its text is equal. If nvcc fails, throws DeviceError
+    /// with its first error and its log.
     [[nodiscard]] PeerLibrary compile(const std::string& name, const std::string& source,
                                       const std::string& architecture) const;
 
@@ -71,8 +73,8 @@ private:
     std::string reason_;
 };
 
-/// Compiles a text with `command`, the file names, and then `last`; or loads the library that an earlier run
-/// made of the same text. Stores libraries like PeerToolkit::compile().
+/// Compiles a text by `command`, followed by the file names and `last`; or loads the library that an earlier
+/// run made of the same text. Stores libraries like PeerToolkit::compile().
 [[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});

@@ -58,7 +58,7 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
     const auto count = static_cast<long long>(segments.num_elements);
     const cuda::LaunchShape shape{.grid = {static_cast<std::uint64_t>(info.multiprocessors) * 16},
                                   .block = {256}};
-    // For segments given as flags or keys, only the host has offsets.
+    // For segments given as flags or keys, only the host has offsets. They are copied to the GPU.
     cuda::DeviceBuffer found;
     if (is_found(segments.form))
         found = cuda::DeviceBuffer(context, {segments.offsets.data(), segments.offsets.bytes()});

@@ -13,16 +13,17 @@ namespace segfold {
 /// The plans to measure, and the number of repeats.
 struct BenchOptions {
     int repeats = 21;  ///< at least 1
-    /// Stages to measure beside the one that a fold takes; empty: every stage that takes the segments.
+    /// Stages to measure beside the stage of a fold. If empty, every stage that takes the segments is
+    /// measured.
     std::vector<std::string> stages = {};
     std::vector<std::string> peers = {};  ///< peers of a GPU, such as "cub_segmented"
 };
 
-/// Measures plans on the session's back end for these arrays in host memory. The entry with is_chosen is the
-/// plan that a fold takes.
+/// Measures plans on the session's back end for these arrays in host memory. The entry with `is_chosen` set
+/// is the plan of a fold.
 ///
-/// Compares every plan's results; for up to 2^20 elements, with the reference. Throws like Session::fold(),
-/// and DeviceError if the back end cannot be timed.
+/// The results of all plans are compared: with the reference for up to 2^20 elements, otherwise with each
+/// other. Throws the errors of Session::fold(), and DeviceError if the back end cannot be timed.
 [[nodiscard]] bench::WorkloadRecord bench_workload(Session& session, const Operator& op,
                                                    std::span<const ArrayView> inputs,
                                                    const SegmentsView& segments,

@@ -73,7 +73,7 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
     const auto features = static_cast<double>(num_features);
     for (const auto& parameter : op.parameters)
         element += static_cast<double>(size_bytes(parameter.type)) * (parameter.row ? features : 1);
-    // Results, and the ones that they are compared with.
+    // Results count twice, because the first plan's results are kept for comparison.
     for (const auto& field : op.results)
         segment += 2 * static_cast<double>(size_bytes(field.type)) * features;
     for (const auto& field : op.outputs)
@@ -156,8 +156,8 @@ std::int64_t CaseData::width_of(std::size_t parameter) const
     return op_.parameters[parameter].row ? num_features_ : 1;
 }
 
-/// Makes the columns at least `num_elements` long. Values depend only on their place, so longer columns begin
-/// like shorter ones.
+/// Makes the columns at least `num_elements` long. A value depends only on its index, so a longer column
+/// begins with the values of a shorter one.
 void CaseData::provide(std::int64_t num_elements)
 {
     const auto suffices = [&](std::size_t i) {

@@ -1,5 +1,5 @@
 #pragma once
-// The workloads of a bench, and their data in host memory and where they are measured.
+// The workloads of a bench, with their data in host memory and in the memory where they are measured.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,15 +19,16 @@ struct Case {
 /// same lengths, and with one segment; the generated layouts.
 [[nodiscard]] std::vector<Case> standard_cases(std::int64_t num_elements);
 
-/// Returns one layout with every power of two from `from` to `to` as the number of elements.
+/// Returns cases of one layout whose numbers of elements are the powers of two from `from` to `to`.
 [[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
-/// Returns the most bytes that a workload of so many elements needs where it is measured, including keys and
+/// Returns the most bytes that a workload needs in the memory where it is measured, including keys and
 /// results for peers.
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
                                 std::int64_t num_features = 1);
 
-/// Returns the segment length that most_bytes() assumes: the layout's, or a length that gives many segments.
+/// Returns the segment length that most_bytes() assumes: the layout's own, or a short length for many
+/// segments.
 [[nodiscard]] std::int64_t counted_length(const Layout& layout, std::int64_t num_elements);
 
 /// Data of the workloads of one operator. Columns stay loaded for the next workload if they are long enough.
@@ -43,7 +44,8 @@ public:
         Workload workload;
         std::shared_ptr<const LoadedArrays> inputs;
         double seconds = 0;  ///< seconds of preparation
-        /// In host memory, one per parameter, at least as long as the workload. Valid until the next call.
+        /// Columns in host memory, one per parameter, at least as long as the workload. Valid until the next
+        /// call.
         std::vector<const std::byte*> columns;
     };
 
@@ -62,7 +64,7 @@ private:
     Operator op_;
     WorkloadRequest request_;
     std::int64_t num_features_;  ///< length of generated rows
-    bool shares_;                ///< whether columns are independent of the layout
+    bool shares_;                ///< true if the layout does not change the columns
     std::vector<Array> arrays_;
     std::shared_ptr<const LoadedArrays> loaded_;
 };

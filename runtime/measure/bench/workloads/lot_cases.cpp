@@ -43,7 +43,7 @@ std::string distribution_by_lot(RandomSequence& sequence)
     const double mean = std::exp2(1 + 8 * share(sequence));
     if (kind != "lognormal")
         return fmt::format("{}:mean={}", kind, std::lround(mean));
-    constexpr double kSigma = 1.2;  // of the logarithm, whose own mean is less by half of its square
+    constexpr double kSigma = 1.2;  // deviation of the logarithm, whose mean is log(mean) - kSigma^2 / 2
     return fmt::format("lognormal:mean={:.2f},sigma={}", std::max(0.1, std::log(mean) - kSigma * kSigma / 2),
                        kSigma);
 }
@@ -124,7 +124,7 @@ std::string titles_of_rates()
 
 std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine)
 {
-    constexpr std::size_t kDigits = 6;  // of a hash
+    constexpr std::size_t kDigits = 6;  // digits of a hash to print
     std::string text;
     for (const auto& record : records) {
         std::string rates;
@@ -134,7 +134,7 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, const Machin
                 continue;
             const auto colon = std::min(entry.name.find(':'), entry.name.size());
             auto settings = entry.name.substr(colon);
-            std::ranges::replace(settings, ',', ';');  // separates columns
+            std::ranges::replace(settings, ',', ';');  // a comma would separate columns
             rates += fmt::format(" {}@{}{}={:.4g}", entry.name.substr(0, colon),
                                  entry.stage_hash.substr(0, kDigits), settings, entry.fraction);
         }

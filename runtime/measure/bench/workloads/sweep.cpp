@@ -118,7 +118,7 @@ void measure(Swept& swept, const Case& wanted)
         listener.done(std::move(record));
 }
 
-/// Returns the scratch memory per element for one layout.
+/// Returns the bytes of scratch memory per element for one layout.
 double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                           const SweepRequest& request, const Layout& layout)
 {

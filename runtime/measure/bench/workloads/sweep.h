@@ -20,9 +20,9 @@ struct SweepRequest {
     Sweep sweep = Sweep::none;
     std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< for Sweep::sizes
     Lot lot = {};                                                           ///< for Sweep::lot
-    std::optional<SegmentForm> given_as = {};  ///< flags or keys, if segments are given so
+    std::optional<SegmentForm> given_as = {};  ///< set if flags or keys give the segments
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a word
+    bool only_fitting_peers = false;  ///< skips peers that do not take the form, without a message
     PlanSelection plans = {};
     LadderOptions options = {};
 };
@@ -31,7 +31,8 @@ struct SweepRequest {
 struct SweepListener {
     std::function<void(const std::string& doing)> progress;
     std::function<void(const std::string& warning)> warned;
-    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;  ///< called at once
+    /// Called after each entry is measured.
+    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
     std::function<void(WorkloadRecord record)> done;
     /// Called for a workload of a sweep that cannot be made.
     std::function<void(const std::string& workload, const std::string& why)> skipped;
@@ -49,15 +50,15 @@ struct SweepListener {
 [[nodiscard]] std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layout& layout,
                                             std::int64_t num_features, double scratch_of_element);
 
-/// Throws InputError or SpecError for an operator or data that bench_operator() would refuse, before anything
-/// is measured. Generates little data for this, or reads the files.
+/// Throws the InputError or SpecError of an operator or data that bench_operator() would refuse, before
+/// anything is measured. To find out, generates little data, or reads the files.
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request);
 
 /// Measures an operator on the workloads of a request, with generated data or files. If the request gives no
 /// number of elements, uses fitting_elements().
 ///
 /// `bench` must measure the session's back end. In a sweep, a workload that is too large or fails is skipped.
-/// Otherwise throws InputError if a workload cannot be made, DeviceError if it does not fit.
+/// Without a sweep, throws InputError if the workload cannot be made, DeviceError if it does not fit.
 void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
                     const SweepListener& listener);
 

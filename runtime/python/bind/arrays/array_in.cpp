@@ -24,7 +24,7 @@ namespace {
 
 struct NamedDtype {
     Type type;
-    const char* dtype;  ///< NumPy's and torch's word
+    const char* dtype;  ///< name in NumPy and torch
 };
 
 constexpr NamedDtype kDtypes[] = {
@@ -76,7 +76,7 @@ std::optional<Type> type_of_format(std::string_view format, std::int64_t item_by
     }
 }
 
-/// torch's dtype objects live as long as torch; they are compared by address.
+/// The dtype objects of torch and their types. The objects live as long as torch, so addresses identify them.
 struct TorchTypes {
     std::vector<std::pair<PyObject*, Type>> types;
 
@@ -85,7 +85,7 @@ struct TorchTypes {
         for (const auto& [known, type] : types)
             if (known == dtype.ptr())
                 return type;
-        const auto text = text_of(dtype);  // "torch.float32"
+        const auto text = text_of(dtype);  // such as "torch.float32"
         for (const auto& [type, word] : kDtypes)
             if (text == fmt::format("torch.{}", word)) {
                 types.emplace_back(dtype.inc_ref().ptr(), type);
@@ -97,7 +97,7 @@ struct TorchTypes {
 
 TorchTypes& torch_types()
 {
-    static auto* types = new TorchTypes;  // outlives the interpreter
+    static auto* types = new TorchTypes;  // never freed, because it outlives the interpreter
     return *types;
 }
 
@@ -112,7 +112,7 @@ nb::object called(nb::handle object, const nb::str& method)
     return result;
 }
 
-/// Returns the sizes of a tensor. For one dimension this avoids making the object `shape`.
+/// Returns the sizes of a tensor. For a tensor of one dimension, avoids making the object `shape`.
 std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& what)
 {
     const nb::object dimensions = tensor.attr(names().ndim);
@@ -127,8 +127,8 @@ std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& w
     return {length};
 }
 
-/// Waits until an array of JAX is computed. Its work is queued on a stream that no other library can wait
-/// for.
+/// Waits until an array of JAX is computed. JAX queues the computation on a stream on which no other library
+/// can wait.
 void wait_for_jax(nb::handle array, const std::string& what)
 {
     if (!nb::hasattr(array, "block_until_ready"))
@@ -147,7 +147,7 @@ std::int64_t in_bytes(std::int64_t stride, Type type)
                : bytes;
 }
 
-/// The ordinal of the GPU that an address of device memory belongs to.
+/// Ordinal of the GPU to which an address of device memory belongs.
 int device_of_address(const void* address)
 {
     int ordinal = 0;
@@ -344,7 +344,7 @@ void ArrayIn::take_torch(const std::string& what)
     } catch (const nb::python_error&) {  // tensors of torch.func have no address
         refuse_strange_tensor(object_, what);
     }
-    // Only refusals ask for the name of the device's kind: torch makes that text anew each time.
+    // Only refusals read the kind of device, because torch makes that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
@@ -389,7 +389,7 @@ nb::object ArrayIn::dlpack_capsule(const std::string& what) const
     }
     const auto method = object_.attr(names().dlpack);
     try {
-        try {  // a library that knows versions may warn if none is requested
+        try {  // newer libraries may warn if no version is requested
             return method(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
             if (!is_of_arguments(error))

@@ -21,7 +21,7 @@ namespace nb = nanobind;
 /// The library of an array. Results are arrays of the same library. Masked arrays of NumPy are refused.
 enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other, masked };
 
-/// Returns the kind of an object, by its type. The answer for a type is kept.
+/// Returns the kind of an object, by its type. Remembers the answer for each type.
 [[nodiscard]] Kind kind_of(nb::handle object);
 
 /// Whether an array is read or written.
@@ -33,20 +33,20 @@ enum class Holds : std::uint8_t { numbers, elements, rows };
 
 struct ArrowIn;
 
-/// An array of the caller, held as long as this object lives. Memory is not copied, except for Arrow's chunks
-/// and lists that do not lie side by side.
+/// An array of the caller, which this object keeps alive. Memory is not copied, except for Arrow's chunks and
+/// lists that do not lie side by side.
 class ArrayIn {
 public:
     ArrayIn() = default;
     /// `what` names the argument in messages: "x", "offsets".
     ///
-    /// Throws InputError if the object is not an array, if it has other dimensions than `holds`, gaps,
-    /// another order, or elements of a type that the language lacks, or if it is read-only and `access` is
-    /// write.
+    /// Throws InputError if the object is not an array, if its number of dimensions does not fit `holds`, if
+    /// it has gaps or is not in C order, if the language lacks the type of its elements, or if it is
+    /// read-only and `access` is write.
     ArrayIn(nb::handle object, const std::string& what, Access access = Access::read,
             Holds holds = Holds::numbers);
-    /// Makes an array of one element, on the host, of a Python number for a scalar of `type`. Takes an array
-    /// of one element as it is.
+    /// Makes a scalar of `type` from a Python number: an array of one element on the host. Takes an array of
+    /// one element as it is.
     ///
     /// Throws InputError if the value is not a number, or if `type` cannot represent it.
     static ArrayIn scalar(nb::handle value, const std::string& what, Type type);
@@ -65,18 +65,18 @@ public:
     /// The ordinal of the GPU on which the array lies.
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] nb::handle object() const { return object_; }
-    /// Whether the array came by Arrow's interface.
+    /// True if the array came by Arrow's interface.
     [[nodiscard]] bool is_arrow() const { return arrow_ != nullptr; }
-    /// If the array holds Arrow's lists, these lists as segments of its elements; else null.
+    /// The lists of an Arrow array, as segments of its elements; null if the array holds no lists.
     [[nodiscard]] const SegmentsView* lists() const;
-    /// Replaces the memory by the memory of `array`, which must have as many entries of the same type, on the
-    /// host.
+    /// Replaces the memory by that of `array`, which lies on the host and must have the same type and number
+    /// of entries.
     void lend(std::shared_ptr<const Array> array)
     {
         lent_ = std::move(array);
         view_.data = lent_->data();
     }
-    /// See the constructor.
+    /// The shape that the constructor required.
     [[nodiscard]] Holds holds() const { return holds_; }
     /// The stream that the array names in `__cuda_array_interface__`; 0 if it names none.
     [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
@@ -86,7 +86,8 @@ private:
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);
-    /// Checks sizes and strides, then takes the memory as the array. Strides are in bytes; empty: C order.
+    /// Checks sizes and strides, then uses the memory as the array. Strides are in bytes; no strides mean C
+    /// order.
     void take_memory(const std::string& what, Type type, const void* data, Place place,
                      std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
@@ -109,11 +110,11 @@ private:
     int device_ = 0;
     std::uintptr_t own_stream_ = 0;
     nb::object object_;
-    nb::object exported_;  ///< a view that replaces the object
+    nb::object exported_;  ///< the object whose memory is read in place of `object_`, if any
     std::unique_ptr<Py_buffer, ReleaseBuffer> buffer_;
     std::unique_ptr<ArrowIn, ReleaseArrow> arrow_;
     nb::ndarray<nb::ro> imported_;
-    std::shared_ptr<const Array> lent_;  ///< replaces the caller's memory, unless null
+    std::shared_ptr<const Array> lent_;  ///< its memory replaces the caller's; null: it does not
 };
 
 /// Returns the dtype word of a type: "float32".

@@ -16,7 +16,7 @@
 namespace segfold::python {
 namespace {
 
-/// An object of another module. It is looked up once, and kept until the process ends.
+/// An object of another module. It is imported at its first use, and kept until the process ends.
 class Imported {
 public:
     Imported(const char* module, const char* path) : module_(module), path_(path) {}
@@ -138,14 +138,14 @@ private:
     int device_;
 };
 
-/// Returns the argument of the libraries' functions for new arrays: a number for one dimension, else a tuple.
+/// Returns the size argument for functions that make arrays: a number for one dimension, else a tuple.
 nb::object size_of_new(const ShapeOut& shape)
 {
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
-/// Whether a library has kept the type of an array that it has imported. Warns the first time that it has
-/// not.
+/// Returns whether a library has kept the type of an imported array. If not, warns once for each library and
+/// type.
 bool is_kept_whole(const nb::object& made, Kind kind, Type type)
 {
     const nb::object dtype = made.attr("dtype");
@@ -185,7 +185,7 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, const ShapeOut
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, dimensions, sizes.data(), owner, nullptr,
                                                        dlpack_type(stored), nb::device::cpu::value));
-    // NumPy has two types of 64 bits with one name; view as int64, the usual one.
+    // NumPy has two 64-bit integer types with the same name. The view has the usual one, int64.
     if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
     return array;
@@ -212,7 +212,7 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
         const auto none = new_on_host(kind, array.type(), shape);
         if (kind != Kind::jax)
             return none;
-        // DLPack refuses an empty array, which has no address.
+        // DLPack refuses an empty array without an address, so JAX gets an empty array of NumPy.
         static Imported asarray("jax", "numpy.asarray");
         const nb::object made = asarray.get()(none);
         return is_kept_whole(made, kind, array.type()) ? made : none;
@@ -226,7 +226,7 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
 nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape)
 {
     if (kind == Kind::torch) {
-        static Imported empty("torch", "empty");  // if no device is named, the default device
+        static Imported empty("torch", "empty");  // without device=, torch would use its default device
         return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type),
                            nb::arg("device") = names().cpu);
     }
@@ -272,7 +272,7 @@ nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)
         return object[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
     if (array.view().place == Place::device)
         return object;
-    // A slice of array.array, for example, would be a copy.
+    // Borrows the memory, because a slice of the object, such as an array.array, may be a copy.
     const ShapeOut shape{length, array.holds() == Holds::rows ? array.view().num_features : 0};
     return borrowed_array(Kind::numpy, array.view().type, array.view().data, shape, object);
 }

@@ -15,7 +15,7 @@ namespace {
 /// Letters of integers and floating-point numbers in NumPy's names of types.
 constexpr std::string_view kNumbers = "iuf";
 
-/// Returns advice how to convert elements to a type that is folded; empty if there is none.
+/// Returns advice on converting elements to a type that segfold folds; empty if there is no advice.
 std::string way_out(const std::string& what, std::string_view elements)
 {
     if (elements.find("datetime64") != elements.npos || elements.find("timedelta64") != elements.npos)

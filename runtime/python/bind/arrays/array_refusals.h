@@ -11,33 +11,33 @@
 
 namespace segfold::python {
 
-/// "pandas.core.series.Series"
+/// Returns the qualified name of an object's class: "pandas.core.series.Series".
 [[nodiscard]] std::string class_name(nb::handle object);
 
-/// Throws InputError: "'x' WHY".
+/// Throws InputError with the message "'x' WHY". `what` is the argument x, `why` the rest.
 [[noreturn]] void refuse(const std::string& what, const std::string& why);
 
-/// Throws InputError for elements of a type that is not folded, with advice if there is any.
+/// Throws InputError because elements have a type that segfold does not fold. Adds advice if there is any.
 [[noreturn]] void refuse_elements(const std::string& what, std::string_view elements);
 
-/// Throws InputError if the product of `sizes`, which the lender states, is larger than any memory.
+/// Throws InputError if the product of `sizes`, which another library states, is larger than any memory.
 void require_countable(const std::string& what, std::span<const std::int64_t> sizes);
 
-/// Throws InputError for an object that is not an array, with advice if there is any.
+/// Throws InputError because an object is not an array. Adds advice if there is any.
 [[noreturn]] void refuse_no_array(nb::handle object, const std::string& what);
 
-/// Throws InputError for a tensor of torch whose elements do not lie in ordinary memory.
+/// Throws InputError because the elements of a torch tensor do not lie in ordinary memory.
 [[noreturn]] void refuse_strange_tensor(nb::handle tensor, const std::string& what);
 
-/// Throws InputError if an array has other dimensions than `holds`. `object` is the caller's argument.
+/// Throws InputError if the number of dimensions does not fit `holds`. `object` is the caller's argument.
 void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes,
                         nb::handle object);
 
-/// Throws InputError unless elements lie side by side in C order. `strides` are in bytes.
+/// Throws InputError if elements do not lie side by side in C order. `strides` are in bytes.
 void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
                      std::span<const std::int64_t> strides, std::int64_t item_bytes, Access access);
 
-/// Throws InputError for an array of pandas with missing values.
+/// Throws InputError if an array of pandas has missing values.
 void require_no_missing_values(nb::handle object, const std::string& what);
 
 }  // namespace segfold::python

@@ -59,7 +59,7 @@ ArrowLists lists_of(const ArrowSchema& schema, const std::string& what)
     return lists;
 }
 
-/// Returns PyArrow's name of a type that is not folded.
+/// Returns PyArrow's name of a type that segfold does not fold.
 std::string_view name_of(const ArrowSchema& schema, std::string_view format)
 {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
@@ -77,8 +77,8 @@ std::string_view name_of(const ArrowSchema& schema, std::string_view format)
     return format;
 }
 
-/// Expressions for advice in messages: how the caller's program can write an array, the elements of its
-/// lists, and their lengths.
+/// Python expressions for advice in messages: an array, the elements of its lists, and the lengths of its
+/// lists. They use the caller's library.
 struct Words {
     Words(nb::handle object, const std::string& name, bool in_lists)
         : whole(name),
@@ -103,13 +103,14 @@ struct Words {
         }
     }
 
-    /// The expression of a polars column after `step` is applied to each element.
+    /// Returns the expression that applies `step` to each element of a polars column.
     [[nodiscard]] std::string stepped(std::string_view step) const
     {
         return lengths.empty() ? fmt::format("{}{}", whole, step)
                                : fmt::format("{}.list.eval(polars.element(){})", whole, step);
     }
-    /// The expression of the elements of PyArrow's lists after `step`, and of the lists' lengths.
+    /// Returns the expression that applies `step` to the elements of PyArrow's lists, and gives the lists'
+    /// lengths.
     [[nodiscard]] std::string apart(std::string_view step) const
     {
         return fmt::format("{}{}{}", elements, step, lengths);

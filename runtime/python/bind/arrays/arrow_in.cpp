@@ -17,7 +17,7 @@ namespace {
 
 using Lists = ArrowLists::Kind;
 
-/// One array of a lender. Checks each part of the array before reading it.
+/// One Arrow array that another library lends. Checks each part of the array before it is read.
 class Chunk {
 public:
     Chunk(const ArrowArray& array, const std::string& what) : array_(&array), what_(&what)
@@ -38,7 +38,7 @@ public:
             refuse_wrong(fmt::format("lists have {} children", array_->n_children));
         return {*array_->children[0], *what_};
     }
-    /// A buffer of values of `width` bytes, from the first entry on.
+    /// Returns a buffer of values of `width` bytes each. The pointer is to the first entry.
     [[nodiscard]] const std::byte* bytes(std::int64_t number, std::size_t width) const
     {
         const auto* const begin = static_cast<const std::byte*>(buffer(number));
@@ -46,7 +46,7 @@ public:
             refuse_wrong(fmt::format("buffer {} of {} entries is missing", number, length()));
         return begin + static_cast<std::size_t>(offset()) * width;
     }
-    /// A buffer of offsets or lengths of lists, from the first entry on.
+    /// Returns a buffer of offsets or lengths of lists. The pointer is to the first entry.
     template <class Index>
     [[nodiscard]] const Index* indices(std::int64_t number) const
     {
@@ -82,7 +82,7 @@ public:
         if (begin < 0 || end < begin || end > length())
             refuse_wrong(fmt::format("a list lies from {} to {} of {} elements", begin, end, length()));
     }
-    /// Throws InputError unless there are entries for `num_lists` lists of length `width`.
+    /// Throws InputError if there are fewer entries than `num_lists` lists of length `width` need.
     void require_lists(std::int64_t num_lists, std::int64_t width) const
     {
         std::int64_t end = 0;
@@ -128,7 +128,7 @@ public:
     /// The number of plain numbers, of rows, or of the elements of all lists.
     [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
     [[nodiscard]] std::int64_t num_nulls() const { return num_nulls_; }
-    /// True if the elements are contiguous from first() on.
+    /// True if the elements are contiguous, beginning at first().
     [[nodiscard]] bool is_one_piece() const { return pieces_.size() <= 1; }
     [[nodiscard]] const void* first() const { return pieces_.empty() ? nullptr : pieces_.front().data; }
     [[nodiscard]] Array copied() const
@@ -145,7 +145,7 @@ public:
         }
         return elements;
     }
-    /// Returns the lists as segments of the elements. If no chunk holds fitting offsets, writes offsets to
+    /// Returns the lists as segments of the elements. If no chunk has offsets that fit, writes new offsets to
     /// `made`.
     [[nodiscard]] SegmentsView segments(Array& made) const
     {
@@ -269,7 +269,7 @@ std::int64_t num_lists(const ArrayIn& array)
                                                 : segments.first.length - 1;
 }
 
-/// Throws InputError unless two arrays have as many lists, of the same lengths.
+/// Throws InputError if two arrays differ in the number or in the lengths of their lists.
 void require_same_lists(const std::string& what, const ArrayIn& array, const std::string& first_what,
                         const ArrayIn& first)
 {

@@ -16,9 +16,8 @@ namespace segfold::python {
 
 /// Memory that an object lends by Arrow's interface. It is held as long as this object lives.
 struct ArrowIn {
-    /// The elements of lists are those of PyArrow's `flatten()`: a null list has none, and elements that its
-    /// offsets span are skipped. Elements are not copied, unless they lie in several chunks or lists have
-    /// gaps between them.
+    /// Reads the elements as PyArrow's `flatten()` does: a null list has no elements, even if its offsets
+    /// span some. Copies elements only if they lie in several chunks, or if there are gaps between lists.
     ///
     /// Throws InputError like ArrayIn(), and for nulls among elements.
     ArrowIn(nb::handle object, const std::string& what, Holds holds);
@@ -35,13 +34,13 @@ struct ArrowIn {
 /// Returns the segments that the lists of `arrays` form; null if no array holds lists. `arrays` has one array
 /// or null for each parameter.
 ///
-/// Throws InputError unless all columns hold lists of the same lengths, and if `word`, an argument of the
-/// call, gives segments too.
+/// Throws InputError if not all columns hold lists of the same lengths. Also throws if `word`, an argument of
+/// the call, gives segments too.
 [[nodiscard]] const SegmentsView* common_lists(const Operator& op, std::span<const ArrayIn* const> arrays,
                                                std::string_view word);
 
-/// Throws InputError if both `marks`, the segments that argument `word` gives, and the columns are arrays of
-/// Arrow: offsets of lists would also count elements of null lists.
+/// Throws InputError if `marks` and the columns are arrays of Arrow. `marks` are the segments that argument
+/// `word` gives. Offsets taken from lists would also count elements of null lists.
 void require_no_offsets_of_lists(std::span<const ArrayIn* const> columns, const ArrayIn& marks,
                                  std::string_view word);
 

@@ -27,7 +27,7 @@ struct ArrowSchema {
 /// The memory of an array, in the layout of Arrow's specification.
 struct ArrowArray {
     std::int64_t length;
-    std::int64_t null_count;  ///< -1: unknown
+    std::int64_t null_count;  ///< -1 if unknown
     std::int64_t offset;      ///< number of entries in the buffers before the first entry
     std::int64_t n_buffers;
     std::int64_t n_children;
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] T* get() { return &held_; }
     [[nodiscard]] const T& operator*() const { return held_; }
     [[nodiscard]] bool is_there() const { return held_.release != nullptr; }
-    /// Takes over what `other` owns.
+    /// Takes over the structure of `other`.
     void take(T& other)
     {
         std::swap(held_, other);
@@ -77,14 +77,14 @@ private:
     T held_{};
 };
 
-/// Reads an object that lends by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
+/// Reads an object that lends memory by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
 /// arrays.
 class ArrowLender {
 public:
-    /// Whether the object lends by Arrow's interface. Columns of pandas count only if they are Arrow's:
-    /// others would lend NaN as nulls.
+    /// Returns whether the object lends memory by Arrow's interface. A column of pandas counts only if pandas
+    /// stores it as an Arrow array: other columns would lend NaN as nulls.
     [[nodiscard]] static bool is(nb::handle object);
-    /// Throws InputError if the object lends nothing, or something that is not Arrow's.
+    /// Throws InputError if the object lends nothing, or lends something that is not Arrow's.
     ArrowLender(nb::handle object, const std::string& what);
 
     [[nodiscard]] const ArrowSchema& schema() const { return *schema_; }

@@ -19,23 +19,23 @@ namespace nb = nanobind;
 
 /// The dictionary `__cuda_array_interface__`.
 struct CudaInterface {
-    /// Reads the dictionary of an object. Throws InputError if it does not follow its specification, and for
-    /// masked arrays.
+    /// Reads the dictionary of an object. Throws InputError if the dictionary does not follow its
+    /// specification, or if the array is masked.
     static CudaInterface of(nb::handle object, const std::string& what);
 
     /// Returns the type of the elements; nothing if the language lacks it.
     [[nodiscard]] std::optional<Type> type() const;
 
     std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides;  ///< in bytes; empty: C order
-    std::string typestr;                ///< "<f4", "|b1"
+    std::vector<std::int64_t> strides;  ///< in bytes; empty for C order
+    std::string typestr;                ///< type of the elements, such as "<f4" or "|b1"
     bool is_bfloat16 = false;           ///< `typestr` is "<V2", and the object's dtype is bfloat16
     std::uintptr_t address = 0;
     bool is_read_only = false;
     std::uintptr_t stream = 0;
 };
 
-/// Checks a tensor of DLPack before it is read. Returns true if it is read-only.
+/// Checks a tensor of DLPack before anybody reads it. Returns true if the tensor is read-only.
 ///
 /// Throws InputError if the object is not a capsule of a tensor, if its major version is not 1, or if sizes
 /// are missing.
@@ -44,7 +44,7 @@ struct CudaInterface {
 /// Returns the type of the elements; nothing if the language lacks it.
 [[nodiscard]] std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype);
 
-/// Whether the error says that a method does not know an argument of the call.
+/// True if the error reports that a method does not know an argument.
 [[nodiscard]] bool is_of_arguments(const nb::python_error& error);
 
 }  // namespace segfold::python
