@@ -20,8 +20,8 @@ public:
     /// Reads the name of a type.
     Type type();
 
-    /// Maps names in a loop to the expressions that replace them: the loop's counter to its number, and a
-    /// local of the loop's body to the local of the current round.
+    /// Replacements of names in the current round of a loop, which is unrolled while it is read: the value of
+    /// the loop's counter in this round, and this round's copy of each local of the body.
     std::map<std::string, Expression> replaced;
 
     /// True if the text has more nodes than an operator may have. Reading then stops.

@@ -38,7 +38,7 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
             continue;
         input.length_at = append(std::int64_t{0});
         append(std::uint64_t{0});  // address of the word that records reads past the table's end
-        append(std::uint64_t{0});  // each thread's own flag, and padding
+        append(std::uint64_t{0});  // a flag in each thread's copy of the struct, and padding
     }
     begin("segments");
     for (std::size_t i = 0; i < num_segment_pointers(emitted.form); ++i)

@@ -14,9 +14,9 @@ namespace segfold::regress {
 
 /// A change that may alter the tree.
 enum class TreeCause : std::uint8_t {
-    neighbours,  ///< segments of other lengths before and behind
+    neighbours,  ///< segments before and after it have other lengths
     alignment,   ///< arrays begin one element after an aligned address
-    size,        ///< more segments behind
+    size,        ///< more segments follow it in the data
     device,      ///< another number of multiprocessors
 };
 

@@ -66,8 +66,8 @@ struct KeyMarks {
         return load_vector(keys + i) ^ load_vector(keys + i - 1);
     }
 
-    /// Whether none of 64 elements from `begin` on starts a segment, as in most blocks of long segments.
-    /// `begin` must not be 0.
+    /// True if none of the 64 elements from `begin` on starts a segment. That is common where segments are
+    /// long. `begin` must not be 0.
     [[nodiscard]] bool has_none(std::int64_t begin) const
     {
         const T* const at = keys + begin;

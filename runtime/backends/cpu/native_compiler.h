@@ -10,7 +10,7 @@ namespace segfold::cpu {
 /// Kind of the cache's files that hold libraries.
 inline constexpr std::string_view kLibraryKind = "library";
 
-/// The system's C++ compiler with the flags of native texts.
+/// The system's C++ compiler with the flags that compile native texts.
 class NativeCompiler {
 public:
     /// Throws DeviceError if there is no compiler.

@@ -232,8 +232,8 @@ struct LiftVisited {
     }
 };
 
-/// Combines states in the order of the elements. A reverse scan visits later elements first, so operands are
-/// swapped.
+/// Combines states in the order of the elements. A reverse scan visits later elements first, so its
+/// operands are swapped.
 template <int num_fields>
 struct Join {
     const JobView* job;

@@ -19,7 +19,7 @@ namespace options = boost::program_options;
 constexpr Flag kJson = {"json"};
 constexpr std::size_t kLongestShownWord = 60;
 
-/// Returns a word of the user for a message. Shortens a very long word.
+/// Returns a word that the user typed, for a message. Shortens a very long word.
 std::string shown(std::string_view word)
 {
     return word.size() <= kLongestShownWord ? std::string(word)

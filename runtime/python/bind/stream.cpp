@@ -300,7 +300,7 @@ public:
         return changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return is_done_; });
     }
 
-    /// Returns whether the work is done; close() then waits for nothing.
+    /// Returns whether the work is done; close() then returns at once.
     [[nodiscard]] bool is_done()
     {
         const nb::gil_scoped_release released;
