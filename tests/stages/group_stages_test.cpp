@@ -318,17 +318,26 @@ const std::vector<Planted> kPlanted = {
     {"LastElementOfAPartForgotten", "group_parts", "sum_i32", "part_begins[part + 1])",
      "part_begins[part + 1] - 1)"},
     {"BlocksCountedOnce", "group_parts", "trace_u64", "part_begins[part] + block_counts",
-     "part_begins[part] + 0 * block_counts"}};
+     "part_begins[part] + 0 * block_counts"},
+    {"SharesJoinedBackwards", "group_shares", "affine_u32", "combine(totals[k], table[k])",
+     "combine(table[k], totals[k])"},
+    {"LastShareLeftOut", "group_shares", "trace_u64", "share < num_shares; ++share) {",
+     "share + 1 < num_shares; ++share) {"},
+    {"FirstElementOfAShareFoldedTwice", "group_shares", "trace_u64", "(share + 1) / num_shares);",
+     "(share + 1) / num_shares + (share + 1 < num_shares ? 1 : 0));"}};
 
 class GroupBugs : public testing::TestWithParam<Planted> {};
 
 TEST_P(GroupBugs, AreFound)
 {
     const auto& [_, stage, op, right, wrong] = GetParam();
-    const std::int64_t groups = stage == "group_tables" ? 12 : 300;
-    const auto workload =
-        workload_of(operator_named(op), numbers_of(Type::i32, Lie::none, 5000, groups, false), groups);
+    const std::int64_t groups = stage == "group_parts" ? 300 : 12;
+    const auto workload = workload_of(
+        operator_named(op),
+        numbers_of(Type::i32, Lie::none, stage == "group_shares" ? 70000 : 5000, groups, false), groups);
     Settings settings = {{"block_threads", 64}, {"blocks_per_multiprocessor", 2}};
+    if (stage == "group_shares")
+        settings = {};
     if (stage == "group_parts")
         settings.insert({{"tile_rows", 4}, {"table_groups", 64}, {"chunk_items", 1024}, {"parts", 32}});
     if (GetParam().name == "MarksOfPartsLeftBehind")
@@ -337,7 +346,7 @@ TEST_P(GroupBugs, AreFound)
         settings.insert({"table_lanes", 0});
     if (GetParam().name == "LanesTakeOneTable")
         settings.insert({"table_lanes", 32});
-    auto emitted = emitted_for(workload, Catalogue::standard().stage(stage), settings);
+    auto emitted = emitted_for(workload, stage_called(stage), settings);
     const auto at = emitted.source.find(right);
     ASSERT_NE(at, std::string::npos) << "the text has no \"" << right << '"';
     emitted.source.replace(at, right.size(), wrong);
