@@ -42,7 +42,10 @@ Operator rows_operator(const std::string& name)
 TEST(NativeGolden, TextsAreThoseOfTheFiles)
 {
     for (const auto& stage : Catalogue::native().stages())
-        if (serves(stage, rows_operator("affine_rows")))
+        if (serves(stage, standard_operator("sum_i32"), SegmentForm::groups))
+            expect_golden("cpu_" + stage.name + "/sum_i32.cpp",
+                          text_of(stage, standard_operator("sum_i32"), SegmentForm::groups));
+        else if (serves(stage, rows_operator("affine_rows")))
             expect_golden("cpu_" + stage.name + "/affine_rows.cpp",
                           text_of(stage, rows_operator("affine_rows")));
         else if (serves(stage, rows_operator("told_scan")))
@@ -102,8 +105,8 @@ std::vector<std::string> many_texts()
     std::vector<std::string> texts;
     for (const auto& stage : Catalogue::native().stages())
         for (const auto& op : operators)
-            for (const auto form :
-                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+            for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                                    SegmentForm::ranges, SegmentForm::groups})
                 if (serves(stage, op, form)) {
                     texts.push_back(text_of(stage, op, form));
                     EXPECT_EQ(texts.back(), text_of(stage, op, form));

@@ -323,8 +323,8 @@ const std::vector<Planted> kPlanted = {
      "combine(table[k], totals[k])"},
     {"LastShareLeftOut", "group_shares", "trace_u64", "share < num_shares; ++share) {",
      "share + 1 < num_shares; ++share) {"},
-    {"FirstElementOfAShareFoldedTwice", "group_shares", "trace_u64", "(share + 1) / num_shares);",
-     "(share + 1) / num_shares + (share + 1 < num_shares ? 1 : 0));"}};
+    {"SharesOverlap", "group_shares", "trace_u64", "(share + 1) / num_shares);",
+     "(share + 1) / num_shares + (share + 1 < num_shares ? 64 : 0));"}};
 
 class GroupBugs : public testing::TestWithParam<Planted> {};
 
