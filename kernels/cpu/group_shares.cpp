@@ -3,9 +3,10 @@
 //% source  Shatdal & Naughton 1995, Adaptive Parallel Aggregation Algorithms, two phases
 //% layout  groups
 //% needs   associative, !uses_position, !scans, !map, !rows
-//% suits   num_elements >= 262144 && num_elements >= num_segments * 64 ? 50 : 0
+//% let     cached = 1048576 / state_bytes
+//% suits   num_elements >= 262144 && num_segments <= min(num_elements / 64, cached) ? 50 : 0
 //% tune    most_shares = 256, 16, 64
-//% let     ample = num_items / max(1, num_segments * 16)
+//% let     ample = num_items / 16 / max(1, num_segments)
 //% let     num_shares = max(1, min(most_shares, min(ample, num_items / 16384)))
 //% scratch tables : State[num_shares * num_segments]
 //% if uses_length || tells_empty
@@ -15,12 +16,12 @@
 //% launch  join_groups  grid = ceil_div(num_segments, 256)  block = 1
 //% use     cpu/parts/group_numbers.h
 
-// Each share has at least 16 elements for each group: clearing and joining its table costs less than filling
-// it.
+// The number of shares, as the front matter computes it. Each has at least 16 elements for each group:
+// clearing and joining its table costs less than filling it.
 static inline i64 num_shares_of(const Segments& segments)
 {
     const i64 groups = segments.num_segments > 0 ? segments.num_segments : 1;
-    const i64 ample = segments.num_items / (groups * 16);
+    const i64 ample = segments.num_items / 16 / groups;
     const i64 long_enough = segments.num_items / 16384;
     const i64 fewer = ample < long_enough ? ample : long_enough;
     return fewer < 1 ? 1 : fewer < kMostShares ? fewer : kMostShares;
@@ -61,22 +62,20 @@ extern "C" void fold_share(i64 share,
 
 constexpr Index kJoinedGroups = 256;
 
-// Joins the tables of all shares in order, for kJoinedGroups neighbouring groups.
+// Joins the tables of all shares in order into the first one, for kJoinedGroups neighbouring groups.
 extern "C" void join_groups(i64 part,
                             const Segments& segments,
                             const Results& results,
                             //% if uses_length || tells_empty
                             const Index* table_counts,
                             //% end
-                            const State* tables)
+                            State* tables)
 {
     const i64 num_shares = num_shares_of(segments);
     const Index first = Index(part * kJoinedGroups);
     const Index rest = segments.num_segments - first;
     const Index count = rest < kJoinedGroups ? rest : kJoinedGroups;
-    State totals[kJoinedGroups];
-    for (Index k = 0; k < count; ++k)
-        totals[k] = tables[first + k];
+    State* const totals = tables + first;
     for (i64 share = 1; share < num_shares; ++share) {
         const State* const table = tables + share * segments.num_segments + first;
         for (Index k = 0; k < count; ++k)

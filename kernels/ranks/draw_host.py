@@ -14,6 +14,7 @@ import csv
 import io
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -92,10 +93,12 @@ def model_of(program, name, kind):
     """Returns a row of the operator as `segfold bench` writes it, or none where no stage of the host folds it."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "model.csv"
-        subprocess.run([program, "bench", name, "--type", kind, "--sweep", "lot:1,seed=1", "--from", "2^12", "--to", "2^12",
+        done = subprocess.run([program, "bench", name, "--type", kind, "--sweep", "lot:1,seed=1", "--from", "2^12", "--to", "2^12",
                         "--backend", "cpu", "--peers", "none", "--no-tune", "--repeat", "3", "--rates", file],
-                       capture_output=True, check=False)
-        return next(csv.DictReader(io.StringIO(file.read_text()))) if file.exists() else None
+                              capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1):
+            sys.exit(f"{name}: {done.stderr}")
+        return next(csv.DictReader(io.StringIO(file.read_text())), None) if file.exists() else None
 
 
 def rows_of(name, kind, model, asked, lot):

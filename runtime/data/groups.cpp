@@ -113,7 +113,8 @@ std::optional<std::int64_t> first_empty_group(const Segments& segments)
     std::vector<bool> has_elements(static_cast<std::size_t>(segments.num_segments));
     visit_integers(segments.numbers, [&](auto numbers) {
         for (const auto number : numbers)
-            if (!std::cmp_less(number, 0))
+            // The caller may change numbers meanwhile.
+            if (std::cmp_greater_equal(number, 0) && std::cmp_less(number, segments.num_segments))
                 has_elements[static_cast<std::size_t>(number)] = true;
     });
     const auto found = std::ranges::find(has_elements, false);

@@ -7,6 +7,7 @@
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/evaluation/table_reads.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/data/index_at.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/running_state.h"
 #include "runtime/support/processes/segment_blocks.h"
@@ -98,12 +99,32 @@ void visit_running(const Workload& workload, const Bytecode& bytecode, const Ope
     });
 }
 
+/// Lifts every element of a group, in the order of the elements. Throws for the first element that reads
+/// outside of a table.
+void visit_groups(const Workload& workload)
+{
+    const auto& segments = workload.segments;
+    const auto bytecode = compile_bytecode(workload.op);
+    const auto inputs = inputs_of(workload);
+    for_blocks((segments.num_elements + kPieceItems - 1) / kPieceItems, 0,
+               [&](std::int64_t first, std::int64_t last) {
+                   Evaluator<double> evaluator(bytecode, inputs.tables);
+                   std::vector<Slot<double>> state(evaluator.state_fields());
+                   const auto end = std::min(last * kPieceItems, segments.num_elements);
+                   for (auto element = first * kPieceItems; element < end; ++element)
+                       if (const auto group = index_at(segments.numbers, element); group >= 0)
+                           evaluator.lift(inputs.columns, element, 0, group, state.data());
+               });
+}
+
 /// Lifts every element of every segment, and maps and scans it if the operator does. Throws for the first
 /// element that reads outside of a table. If scan computes indices of tables from states, its reads are
 /// checked last.
 void visit_all(const Workload& workload)
 {
     const auto& segments = workload.segments;
+    if (segments.form == SegmentForm::groups)
+        return visit_groups(workload);
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
     const auto results = results_for_map(workload);

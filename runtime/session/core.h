@@ -17,6 +17,8 @@
 
 namespace segfold {
 
+struct NumberedKeys;
+
 /// The back end, stages, judged laws, tuning records and kept plans of a session.
 ///
 /// Each is set up on first use. Several threads may use the object; their runs take turns.
@@ -66,6 +68,18 @@ public:
     [[nodiscard]] bool takes_groups(const Operator& op, const SegmentsView& segments,
                                     std::int64_t num_elements, const PlanRequest& request,
                                     const Workload* data = nullptr);
+    /// Numbers the keys of by(). Returns nothing for other segments, and for keys that are sorted faster
+    /// without numbers.
+    [[nodiscard]] std::optional<NumberedKeys> numbered_keys(const Operator& op,
+                                                            std::span<const ArrayView> inputs,
+                                                            const SegmentsView& segments,
+                                                            const PlanRequest& request);
+    /// Folds groups by a kernel that takes_groups(); nothing if there is none. `numbered` is the result of
+    /// numbered_keys() if the segments come from by().
+    [[nodiscard]] std::optional<Folded> fold_unsorted(const Operator& op, std::span<const ArrayView> inputs,
+                                                      const SegmentsView& segments,
+                                                      const std::optional<NumberedKeys>& numbered,
+                                                      const FoldOptions& options);
     /// Folds a workload of the caller's arrays. The result also reports the plan and the check.
     [[nodiscard]] Folded fold_workload(const Operator& op, const Workload& workload,
                                        const SegmentsView& segments, const FoldOptions& options);

@@ -228,7 +228,7 @@ Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_e
 {
     require_options(parts.op, parts.options);
     require_place(parts, segments);
-    // Native stages fold only elements sorted by group.
+    // Native plans fold only elements sorted by group.
     const auto& backend = *parts.backend;
     if (segments.kind == LayoutKind::groups &&
         (!backend.runs_stages() || backend.dialect() == Dialect::native))

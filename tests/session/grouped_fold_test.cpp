@@ -238,6 +238,39 @@ TEST(GroupedKernels, FoldManyElementsOnTheHost)
     }
 }
 
+/// A read outside of a table names the element as it stands, sorted or not.
+TEST(GroupedKernels, NameTheElementThatReadsOutsideOfATable)
+{
+    auto session = session_on("cpu");
+    const auto op = parse_operator("taken.seg",
+                                   "operator taken(k: i32, t: table i32) -> i32 {\n  state s: i32 = 0\n"
+                                   "  lift t[k]\n  combine(a, b) a + b\n}");
+    const std::vector<std::int32_t> table(100, 1);
+    for (const std::size_t count : {5000U, 300000U}) {
+        std::vector<std::int32_t> places(count), numbers(count);
+        for (std::size_t i = 0; i < count; ++i)
+            numbers[i] = static_cast<std::int32_t>(i % 7) - 1;
+        places[770] = places[777] = 100;  // both of no group: nothing reads these
+        places[779] = places[790] = 100;
+        const auto message = message_of([&] { (void)session.fold(op, {places, table}, groups(numbers, 6)); });
+        EXPECT_NE(message.find("element 779"), std::string::npos) << message;
+    }
+}
+
+TEST(GroupedKernels, ReadKeysBeforeResultsAreWritten)
+{
+    auto session = session_on("cpu");
+    std::vector<std::int32_t> keys;
+    for (int i = 0; i < 300000; ++i)
+        keys.push_back(40 + i % 3);
+    const auto x = keys;
+    FoldOptions options;
+    options.results = {keys};
+    const auto folded = session.fold(standard_operator("max", Type::i32), {x}, by(keys), options);
+    const auto found = folded.keys<std::int32_t>();
+    EXPECT_EQ(std::vector(found.begin(), found.end()), (std::vector<std::int32_t>{40, 41, 42}));
+}
+
 /// Columns may receive results: they are read before.
 TEST(GroupedFoldCall, MayWriteIntoItsInput)
 {
@@ -279,6 +312,10 @@ TEST(GroupedFoldCall, WrongOnesAreRefused)
         fold(sum, groups(numbers, 2)),
         "the number of the group of element 2 is 3, and there are 2 groups: numbers go from 0 to 1, and a "
         "negative one means no group");
+    EXPECT_EQ(message_of([&] { return session.fold(sum, {}, groups(few, 2)); }),
+              "operator sum takes 1 array (x), and 0 are given");
+    EXPECT_EQ(message_of([&] { return session.fold(sum, {x}, groups(few, std::int64_t{1} << 58)); }),
+              "the numbers of groups are 2 for 3 elements; each element has one");
     EXPECT_EQ(fold(sum, groups(few, 2)), "the numbers of groups are 2 for 3 elements; each element has one");
     EXPECT_EQ(fold(sum, groups(ArrayView{Type::i32, nullptr, 3}, 2)),
               message_of([&] {

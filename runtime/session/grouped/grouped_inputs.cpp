@@ -149,35 +149,53 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
     });
 }
 
+std::optional<NumberedKeys> SessionCore::numbered_keys(const Operator& op, std::span<const ArrayView> inputs,
+                                                       const SegmentsView& segments,
+                                                       const PlanRequest& request)
+{
+    if (!segments.group_order)
+        return std::nullopt;
+    const auto num_elements = num_elements_of(op, inputs, segments);
+    const auto keys = borrow_marks(segments.first, "the keys", num_elements);
+    // Keys of a small range are sorted without numbers, unless a kernel folds as many groups.
+    const auto range = *segments.group_order == KeyOrder::ascending ? size_of_range(keys) : std::nullopt;
+    if (range && !takes_groups(op, groups(segments.first, *range), num_elements, request))
+        return std::nullopt;
+    return number_keys({&keys, 1}, *segments.group_order);
+}
+
+std::optional<Folded> SessionCore::fold_unsorted(const Operator& op, std::span<const ArrayView> inputs,
+                                                 const SegmentsView& segments,
+                                                 const std::optional<NumberedKeys>& numbered,
+                                                 const FoldOptions& options)
+{
+    auto numbers = segments;
+    if (numbered)
+        numbers = groups(view_of(numbered->numbers), static_cast<std::int64_t>(numbered->firsts.length()));
+    const auto workload = unsorted_groups(op, inputs, numbers);
+    const auto num_elements = workload.segments.num_elements;
+    numbers.num_groups = workload.segments.num_segments;
+    if (!takes_groups(op, numbers, num_elements, options.plan, &workload))
+        return std::nullopt;
+    std::optional<Array> keys;  // read before results are written, which may go into the same memory
+    if (numbered)
+        keys = chosen_from(borrow_marks(segments.first, "the keys", num_elements), numbered->firsts);
+    auto folded = fold_workload(op, workload, numbers, options);
+    if (keys)
+        folded.results_.keys = std::move(*keys);
+    return folded;
+}
+
 Folded SessionCore::fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                 const SegmentsView& segments, const FoldOptions& options)
 {
-    const auto num_elements = num_elements_of(op, inputs, segments);
-    const auto takes = [&](const SegmentsView& numbers, const Workload* data) {
-        return takes_groups(op, numbers, num_elements, options.plan, data);
-    };
+    require_inputs(op, inputs.size());
     std::optional<NumberedKeys> numbered;
-    if (options.num_slices == 0 && segments.group_order) {
-        const auto keys = borrow_marks(segments.first, "the keys", num_elements);
-        // Keys of a small range are sorted without numbering them.
-        const auto range = *segments.group_order == KeyOrder::ascending ? size_of_range(keys) : std::nullopt;
-        if (!range || takes(groups(segments.first, *range), nullptr))
-            numbered = number_keys({&keys, 1}, *segments.group_order);
-    }
-    if (options.num_slices == 0 && (numbered || !segments.group_order)) {
-        auto numbers = segments;
-        if (numbered)
-            numbers =
-                groups(view_of(numbered->numbers), static_cast<std::int64_t>(numbered->firsts.length()));
-        const auto workload = unsorted_groups(op, inputs, numbers);
-        numbers.num_groups = workload.segments.num_segments;
-        if (takes(numbers, &workload)) {
-            auto folded = fold_workload(op, workload, numbers, options);
-            if (numbered)
-                folded.results_.keys =
-                    chosen_from(borrow_marks(segments.first, "the keys", num_elements), numbered->firsts);
-            return folded;
-        }
+    if (options.num_slices == 0) {
+        numbered = numbered_keys(op, inputs, segments, options.plan);
+        if (numbered || !segments.group_order)
+            if (auto folded = fold_unsorted(op, inputs, segments, numbered, options))
+                return *std::move(folded);
     }
     auto grouped = group_inputs(op, inputs, segments, numbered);
     auto sorted_options = options;
