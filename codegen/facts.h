@@ -23,7 +23,7 @@ FormulaNames operator_facts(const Operator& op);
 /// the width of indices, and the target.
 FormulaNames problem_facts(const Problem& problem);
 
-/// Facts for `suits`, `where` and `prefer` lines: problem_facts(), the shape, and mean_length, the number of
+/// Facts for `suits`, `where` and `fits` lines: problem_facts(), the shape, and mean_length, the number of
 /// elements per segment (64 if the sizes are unknown).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
 /// Replaces the shape in `facts`.

@@ -27,10 +27,11 @@ struct Stage {
     std::optional<Formula> suits;   ///< its rank among the stages that can serve; uses plan_facts()
     std::vector<Size> suits_sizes;  ///< `let` lines before `suits`
     std::vector<Tunable> tunables;
-    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or prefer
+    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or fits
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
-    std::vector<std::pair<std::string, Formula>>
-        prefer;                        ///< tunable, bound on its value; in order; use plan_facts()
+    std::vector<Formula> fits;   ///< conditions that hold besides unless the user says otherwise
+    /// How many of the tunables give each of `sizes`, `where` and `fits` its value.
+    std::vector<std::size_t> sizes_after, where_after, fits_after;
     std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
     std::string text;                  ///< the file, directives included
 };

@@ -1,4 +1,4 @@
-"""Grows the order in which stages are tried, kernels/ranks/order.txt, from measured rows.
+"""Grows the order in which stages are tried, kernels/ranks/order.txt, from measured rows, and by configure.py their configurations.
 
     pip install scikit-learn==1.7.2
     python kernels/ranks/grow.py            writes order.txt; with - to standard output
@@ -98,6 +98,16 @@ def newest_texts(rows):
     return newest
 
 
+def views_of(row):
+    """What plans see of a workload that know all of its segments, or less: numbers, longest, padded and how much that counts."""
+    views = [(row["segments"], row["longest"], row["padded"], 1.0)]
+    if row["form"] == "offsets":
+        views += [(row["segments"], row["longest"], 0, 0.1), (row["segments"], 0, 0, 0.2)]
+    elif form_of(row) > 1:  # where segments begin is seen on the way
+        views.append((max(1, row["elements"] // 64), 0, 0, 0.5))
+    return views
+
+
 def examples(rows):
     """Facts, and by stage the places, shares and weights of its rows. Rows stand there again as plans see them that know less of
     their segments."""
@@ -105,12 +115,7 @@ def examples(rows):
     numbers, own = [], collections.defaultdict(lambda: ([], [], []))
     for row in rows:
         best = max(row["rates"].values())
-        views = [(row["segments"], row["longest"], row["padded"], 1.0)]
-        if row["form"] == "offsets":
-            views += [(row["segments"], row["longest"], 0, 0.1), (row["segments"], 0, 0, 0.2)]
-        elif form_of(row) > 1:  # where segments begin is seen on the way
-            views.append((max(1, row["elements"] // 64), 0, 0, 0.5))
-        for segments, longest, padded, weight in views:
+        for segments, longest, padded, weight in views_of(row):
             for stage, rate in row["rates"].items():
                 places, shares, weights = own[stage]
                 places.append(len(numbers))
@@ -270,6 +275,9 @@ def main():
         sys.stdout.write(text_of(grow(rows), rows))
     else:
         (HERE / "order.txt").write_text(text_of(grow(rows), rows))
+        import configure
+
+        (HERE / "configurations.txt").write_text(configure.text())
 
 
 if __name__ == "__main__":

@@ -25,21 +25,6 @@
 //% let     resident_threads = element_bytes > 4 ? 640 : 1024
 //% let     fits = items_per_thread * element_bytes <= 128
 //% let     resident_blocks = fits ? max(1, resident_threads / block_threads) : 1
-//% let     fit = element_bytes <= 2 ? 64 : element_bytes <= 4 ? 32 : element_bytes <= 8 ? 16 : 8
-//% let     few = min(32, narrow_columns ? (map_uses_tables ? 32 : 64) / element_bytes : fit)
-//% let     are_even = whole || uniform || 4 * longest_length <= 5 * mean_length
-//% let     is_short = mean_length <= 32 * few
-//% let     some = narrow_columns ? few * 5 / 4 : few
-//% let     share = are_even ? (is_short ? some : few + fit) : is_short ? few / 2 : fit
-//% let     wanted = ceil_div(15 * mean_length, 16 * share)
-//% let     least = mean_length * element_bytes > 288 ? 8 : 4
-//% let     is_long = wanted > 1280 && cc >= 90
-//% prefer  segment_threads = is_long ? 512 : max(least, 2 * wanted - 1)
-//% prefer  items_per_thread = are_even && segment_threads * 16 >= mean_length ? min(16, few) : few
-//% prefer  block_threads = segment_threads > 32 ? segment_threads : 128
-//% let     kept_there = !is_short ? fit : segment_threads * few < mean_length ? fit / 4 : 0
-//% prefer  shared_items = min(kept_there, most_bytes / (block_threads * element_bytes))
-//% prefer  cluster_blocks = is_long && segment_threads > 32 ? 2 * ceil_div(wanted, 512) - 1 : 1
 //% let     team_threads = segment_threads * cluster_blocks
 //% let     block_segments = block_threads / segment_threads
 //% if cluster_blocks > 1

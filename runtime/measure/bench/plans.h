@@ -14,6 +14,7 @@ struct AskedPlan {
     std::string stage;
     std::string label = {};  ///< distinguishes plans of one stage
     std::map<std::string, int> settings = {};
+    bool is_near = false;  ///< the nearest_configuration() to the settings is meant
 };
 
 /// Selects the plans of a problem that are measured.
@@ -22,6 +23,7 @@ struct PlanSelection {
     PlanRequest chosen = {};
     /// The only plans measured beside it; empty: every stage that takes the form.
     std::vector<AskedPlan> others = {};
+    int first = 0;            ///< of `others`, only plans of so many stages that rank first; 0: all
     bool with_rungs = false;  ///< also stages that exist only for the ladder
     bool asks_records = true;
 };
