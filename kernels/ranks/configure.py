@@ -3,8 +3,8 @@
     python kernels/ranks/configure.py            writes configurations.txt; grow.py does this too
     python kernels/ranks/configure.py --judge    grows from four fifths of the workloads and judges by the others
 
-rows/*.csv hold rates of stages with the configurations that they had, as `draw.py --settings` appends: some of each stage on
-one workload. Of a configuration that was not measured there, what the one measured nearest to it lost counts, and more the
+settings/*.csv hold rates of stages with the configurations that they had, as `draw.py --settings` appends: some of each stage on
+one workload; in alone*.csv one. Of a configuration that was not measured there, what the one measured nearest to it lost counts, and more the
 farther it is. fitted.csv has workloads by lot of stages of which too little was measured, with the configurations that formulas
 fitted by hand gave them, and no rates. Each stage has a decision tree over the facts of the order. A leaf is a configuration that was measured. The tree
 grows greedily: each question takes away most of what is lost beside the best configuration of each workload. All sums are of
@@ -46,7 +46,7 @@ def workload_of(row, rates):
 def read_rows():
     """For each stage its workloads: facts with weights, and the rate of each configuration, a tuple of (tunable, value)."""
     stages = collections.defaultdict(list)
-    for path in [*sorted((HERE / "rows").glob("*.csv")), HERE / "fitted.csv"]:
+    for path in sorted((HERE / "settings").glob("*.csv")):
         with open(path) as table:
             for row in csv.DictReader(table):
                 own = collections.defaultdict(dict)

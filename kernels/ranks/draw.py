@@ -3,7 +3,7 @@
     python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
         [--kinds fold,map,rows,scan,groups] [--operators sum:f32,affine:u32] [--count N] [--phase compile|time] [--settings]
 
-appends to FILE.csv, which belongs into kernels/ranks/rows; kernels/ranks/grow.py then grows the order. Run it again after
+appends to FILE.csv, which belongs into kernels/ranks/rows, or with --settings into kernels/ranks/settings; kernels/ranks/grow.py then grows the order. Run it again after
 the text of a stage has changed: rows of its older text count less. Kernels are compiled first, by as many processes as
 the machine has processors; then each workload is timed alone, until M minutes (8) are over. With --count each operator
 and form of segments gets so many workloads. Tuning records are left aside.

@@ -9,6 +9,7 @@
 //% tune    segments_per_group = 4, 1, 2, 8
 //% tune    vector_items = 4, 8, 16
 //% let     step_items = vector_items
+//% fits    lanes_per_segment / 2 * vector_items < mean_length + 2 * vector_items
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segments/segment_extent.cuh

@@ -18,9 +18,9 @@
 //% let     is_static = staged_bytes + block_threads * (2 + state_bytes / 8) <= 48640
 //% where   lane_items <= 16 && (copies ? copies_items : is_static && slices_per_warp == 1)
 //% let     most_threads = state_bytes == 4 ? 1152 : 768
-//% where   slices_per_warp == 1 || has_room && slices_per_warp * (block_threads - 32) <= most_threads
 //% let     slice_bytes = state_bytes * (lane_items * 32 + (state_bytes == 4 ? 4 : lane_items * 2 + 1))
 //% let     num_slices = (block_threads / 32 - 1) * slices_per_warp
+//% where   slices_per_warp == 1 || has_room && slices_per_warp * (block_threads - 32) <= most_threads
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% scratch ticket : unsigned[1] zero

@@ -81,7 +81,7 @@ TEST(RuleOfThumb, ConfigurationsAreAllowedAndFit)
         for (const auto form : kSegmentForms)
             for (const std::int64_t kilobytes : {64, 99, 163, 227})
                 for (const std::int64_t elements : {1000, 1 << 20, 1 << 27})
-                    for (const std::int64_t segments : {1, 60, elements / 7}) {
+                    for (const std::int64_t segments : {std::int64_t{1}, std::int64_t{60}, elements / 7}) {
                         if (form == SegmentForm::groups && segments > 60)
                             continue;  // there may be no table of so many
                         Problem problem(op, form);

@@ -52,7 +52,7 @@ std::map<std::string, int> settings(const Arguments& arguments);
 struct PlanWord {
     std::string stage;
     std::string tunables;  ///< the text after the colon
-    std::map<std::string, int> chosen;
+    std::map<std::string, int> chosen = {};
     bool is_near = false;  ///< where the workload does not allow it, the nearest configuration is meant
 };
 
