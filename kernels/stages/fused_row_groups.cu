@@ -4,8 +4,6 @@
 //% source  Milakov & Gimelshein 2018, Online Normalizer Calculation for Softmax
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows, map
-//% let     has_giant = longest_length > 64 * mean_length && longest_length > 4096
-//% suits   whole || mean_length > 4096 || has_giant ? 5 : 95
 //% let     row_vector = max(1, 16 / max(1, row_bytes))
 //% let     half_vector = max(1, row_vector / 2)
 //% let     is_odd = num_features % 2 == 1

@@ -4,7 +4,6 @@
 //% source  Merrill & Garland 2016, Merge-based Parallel Sparse Matrix-Vector Multiplication
 //% layout  whole, uniform, offsets
 //% needs   associative, rows, !rows_by_place
-//% suits   80
 //% let     is_long = costly_combine || state_bytes >= 16
 //% let     row_vector = max(1, 16 / max(1, row_bytes))
 //% let     half_vector = max(1, row_vector / 2)
