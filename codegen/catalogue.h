@@ -21,9 +21,9 @@ namespace segfold {
 /// A stage with its rank among those that can serve.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`; for a stage without it 80 times the share of the
-    /// best stage's rate that rows let expect, and at most 90, so that `suits` above 90 says: better than any
-    /// that was measured.
+    /// The value of `suits`; for a stage without it the percentage of the best stage's rate that rows let
+    /// expect, so that `suits` above 100 says: better than any that was measured. A stage that has to make
+    /// offsets of flags or keys first ranks below 2.
     double rank = 0;
     std::optional<double> expected_share = {};  ///< of the best stage's rate; none where `suits` ranks
 };

@@ -9,6 +9,9 @@ namespace segfold {
 /// Cost of combine() in additions; a division or a call of the C library counts as eight.
 std::int64_t combine_cost(const Operator& op);
 
+/// Cost of one more element in additions: that of append(), else of lift() and combine().
+std::int64_t element_cost(const Operator& op);
+
 /// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
 bool is_costly(const Operator& op);
 

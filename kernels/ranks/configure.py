@@ -4,11 +4,13 @@
     python kernels/ranks/configure.py --judge    grows from four fifths of the workloads and judges by the others
 
 settings/*.csv hold rates of stages with the configurations that they had, as `draw.py --settings` appends: some of each stage on
-one workload; in alone*.csv one. Of a configuration that was not measured there, what the one measured nearest to it lost counts, and more the
-farther it is. fitted.csv has workloads by lot of stages of which too little was measured, with the configurations that formulas
-fitted by hand gave them, and no rates. Each stage has a decision tree over the facts of the order. A leaf is a configuration that was measured. The tree
-grows greedily: each question takes away most of what is lost beside the best configuration of each workload. All sums are of
-whole numbers, so that every machine grows the same text.
+one workload; in alone*.csv one. Of a configuration that was not measured there, what the one measured nearest to it lost counts,
+and more the farther it is. fitted.csv has workloads by lot of stages of which too little was measured, with the configurations
+that formulas fitted by hand gave them, and no rates.
+
+Each stage has a decision tree over the facts of the order, whose leaves are such configurations. It grows greedily: each question
+takes away most of what is lost beside the best configuration of each workload. All sums are of whole numbers, so that every
+machine grows the same text.
 """
 
 import argparse
@@ -16,7 +18,6 @@ import collections
 import csv
 import math
 import pathlib
-import string
 
 import numpy as np
 
@@ -160,7 +161,7 @@ def text_of_tree(tree, numbers):
     if isinstance(tree, int):
         return f"+{numbers.setdefault(tree, len(numbers))}"
     fact, most, below, above = tree
-    return string.ascii_letters[fact] + str(most) + text_of_tree(below, numbers) + text_of_tree(above, numbers)
+    return grow.LETTERS[fact] + str(most) + text_of_tree(below, numbers) + text_of_tree(above, numbers)
 
 
 def text():

@@ -4,10 +4,6 @@
 //% source  Milakov & Gimelshein 2018, Online Normalizer for Softmax; Guo, Zadouri & Dao 2025, QuACK
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment, state_bytes <= 1024
-//% let     are_alike = whole || uniform || longest_length <= 2 * mean_length
-//% let     is_known = whole || uniform || longest_length > 0 && (are_alike || longest_length <= 65536)
-//% let     most = num_segments >= 32 ? 1048576 : 32768
-//% suits   is_known && mean_length >= (are_alike ? 64 : 256) && mean_length <= most ? 97 : 4
 //% tune    block_threads = 128, 32, 64, 256, 512, 1024
 //% tune    segment_threads = 128, 4, 8, 16, 32, 64, 256, 512, 1024
 //% tune    items_per_thread = 32, 4, 8, 16

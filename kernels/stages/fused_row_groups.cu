@@ -4,8 +4,6 @@
 //% source  Milakov & Gimelshein 2018, Online Normalizer Calculation for Softmax
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows, map
-//% let     has_giant = longest_length > 64 * mean_length && longest_length > 4096
-//% suits   whole || mean_length > 4096 || has_giant ? 5 : 95
 //% tune    block_threads = 32, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32

@@ -6,8 +6,6 @@
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment
 //% let     least_bytes = 16 * 32 * 2 * element_bytes + 66 * (state_bytes + value_bytes + 9) + 192
 //% needs   least_bytes <= 46000
-//% let     is_known = uniform || longest_length > 0 && longest_length <= 16384
-//% suits   is_known && mean_length >= 8 && mean_length <= 256 ? 96 : 5
 //% tune    block_threads = 32, 64, 128, 256
 //% tune    items_per_thread = 32, 16
 //% tune    blocks_per_multiprocessor = 16, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 17, 18, 19, 20, 22, 24, 28, 32

@@ -3,12 +3,6 @@
 //% source  Yang, Buluc & Owens 2018, Design Principles for Sparse Matrix Multiplication on the GPU, row split
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows
-//% let     known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_wide_gather = gathers_rows && num_features >= 64
-//% let     is_small = num_features <= 64 || row_bytes <= 2
-//% let     are_alike = known && longest_length <= 2 * mean_length
-//% let     is_even = uniform || are_alike || known && (mean_length <= 16 || is_small && !is_wide_gather)
-//% suits   ranges || is_even && mean_length <= 4096 ? 90 : whole ? 10 : 60
 //% tune    block_threads = 256, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32

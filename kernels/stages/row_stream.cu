@@ -4,7 +4,6 @@
 //% source  Merrill & Garland 2016, Merge-based Parallel Sparse Matrix-Vector Multiplication
 //% layout  whole, uniform, offsets
 //% needs   associative, rows, !rows_by_place
-//% suits   80
 //% tune    block_threads = 256, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32

@@ -1,4 +1,5 @@
-// What a run takes if nobody chooses: stages by `suits` lines where no row has measured them, configurations.
+// What a run takes if nobody chooses: the first stage of the order that is grown from rows, and its
+// configuration.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,21 +32,16 @@ TEST(RuleOfThumb, KeepsSegmentsOnTheChipUntilTheyAreMapped)
         const Problem problem(standard_operator("softmax_f32"), SegmentForm::uniform);
         return Catalogue::standard().rule_of_thumb(problem, {length * segments, segments, length, 0, 0}).name;
     };
-    EXPECT_EQ(of_one_length(63, 100000), "fused_tiles");
-    for (const std::int64_t length : {64, 100, 1001, 32768})
-        EXPECT_EQ(of_one_length(length, 300), "fused_blocks") << length;
-    EXPECT_EQ(of_one_length(1048576, 32), "fused_blocks");
-    EXPECT_NE(of_one_length(32769, 31), "fused_blocks") << "which are too few for a cluster each";
-    EXPECT_NE(of_one_length(1048577, 256), "fused_blocks");
+    for (const std::int64_t length : {32, 64, 100, 1001, 4096, 32768, 65536})
+        EXPECT_EQ(of_one_length(length, (1 << 24) / length), "fused_blocks") << length;
+    EXPECT_EQ(of_one_length(4, 1 << 20), "thread_per_segment");
     const Problem equal(standard_operator("softmax_f32"), SegmentForm::uniform);
     EXPECT_EQ(Catalogue::standard().rule_of_thumb(equal, {1 << 20, 1 << 10}).name, "fused_blocks")
         << "equal lengths are known by the form";
-    EXPECT_EQ(Catalogue::standard().rule_of_thumb(equal, {1 << 20, 1 << 15}).name, "fused_tiles");
     EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 2000, 0), "fused_blocks");
-    EXPECT_EQ(taken("softmax_f32", 1000000, 1000, 65536, 0), "fused_blocks");
-    EXPECT_NE(taken("softmax_f32", 1000000, 1000, 65537, 0), "fused_blocks") << "one block would work alone";
-    EXPECT_EQ(taken("softmax_f32", 1000000, 10000, 200, 0), "fused_blocks");
-    EXPECT_EQ(taken("softmax_f32", 1000000, 10000, 201, 0), "fused_tiles") << "which packs short ones";
+    EXPECT_EQ(taken("softmax_f32", 1 << 24, 1 << 22, 40, 0), "fused_tiles") << "which packs short ones";
+    EXPECT_EQ(taken("softmax_f32", 1 << 24, 1 << 14, 1 << 23, 0), "warp_stream")
+        << "one block would work alone";
 }
 
 /// Whatever rows a configuration was measured with, a workload gets one that it allows: an operator of a

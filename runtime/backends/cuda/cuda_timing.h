@@ -10,10 +10,12 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/driver/module.h"
 #include "runtime/backends/timing.h"
+#include "runtime/support/processes/turn.h"
 
 namespace segfold::cuda {
 
-/// Measures launches in one stream of a GPU.
+/// Measures launches in one stream of a GPU. Processes of a user that measure on one GPU take turns at what
+/// they time.
 ///
 /// Expected plans are compiled on the host's cores while other plans run. The first plan is a program by
 /// itself. The other plans share programs, and each counts for an equal part of its program's compile time.
@@ -53,6 +55,8 @@ public:
 
 private:
     void fill_cache() override;
+    /// Waits until no other process of this user times anything on this GPU.
+    [[nodiscard]] Turn turn() const;
     void read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel, std::uint64_t grid,
               std::uint64_t block);
 
