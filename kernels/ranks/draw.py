@@ -125,8 +125,9 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         lot = Lot(asked, pathlib.Path(folder))
-        plans = lambda: candidates.plans_by_lot(lot.lot, lot.on_host, asked.settings) if asked.settings else []
-        jobs = ([*job, *plans()] for job in iter(lot.next, None))
+        jobs = iter(lot.next, None)
+        if asked.settings:
+            jobs = ([*job, *candidates.plans_by_lot(lot.lot, lot.on_host, asked.settings)] for job in jobs)
         count = sum(1 for _ in benches.run(asked, jobs, lambda job: asked.file))
     print(f"{count} benches")
 
