@@ -395,9 +395,7 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
 
 std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Problem& problem) const
 {
-    // A stage without `suits` ranks by its expected share of the best rate, and never above 90. If the stage
-    // must convert flags or keys to offsets, and its rate was measured only on offsets, it ranks lower.
-    constexpr double kMeasured = 80, kMostMeasured = 90, kConverted = 20;
+    constexpr double kPercent = 100;
     const auto& order = StageOrder::standard();
     const auto asked = order_facts(facts);
     std::vector<RankedStage> all;
@@ -408,9 +406,9 @@ std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Prob
         if (stage.suits)
             one.rank = static_cast<double>(rank(stage, facts));
         else if ((one.expected_share = order.expected_share(stage.name, asked)))
-            one.rank = std::min(kMeasured * *one.expected_share, kMostMeasured);
+            one.rank = kPercent * *one.expected_share;
         else if (const auto share = order.expected_share(stage.name, as_offsets(asked)))
-            one.rank = kConverted * *share;
+            one.rank = *share;  // behind all that find segments by flags or keys themselves
         all.push_back(one);
     }
     std::ranges::stable_sort(all, std::greater(), &RankedStage::rank);

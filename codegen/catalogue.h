@@ -22,9 +22,9 @@ namespace segfold {
 /// A stage that can serve a problem, with its rank among all such stages.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The rank; the stage with the greatest rank comes first. It is the value of the stage's `suits` line. A
-    /// stage without this line gets 80 times `expected_share`, at most 90. A `suits` value above 90 therefore
-    /// puts a stage before all measured stages.
+    /// The value of `suits`; for a stage without it the percentage of the best stage's rate that rows let
+    /// expect, so that `suits` above 100 says: better than any that was measured. A stage that has to make
+    /// offsets of flags or keys first ranks below 2.
     double rank = 0;
     /// The stage's expected rate as a share of the best stage's rate; none if `suits` gives the rank.
     std::optional<double> expected_share = {};

@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
+#include "codegen/order/grown_configurations.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {
-
-/// Returns the greatest of `values` that is at most `bound`; if all are greater, returns the least.
-int at_most(const std::vector<int>& values, std::int64_t bound)
-{
-    int best = std::ranges::min(values);
-    for (const int value : values)
-        if (value <= bound)
-            best = std::max(best, value);
-    return best;
-}
 
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
@@ -44,6 +35,75 @@ std::string list(const std::vector<int>& values)
     return text;
 }
 
+/// Searches the nearest configuration. Tunables get their values one by one; a condition is asked as soon as
+/// those that it depends on have theirs.
+class Search {
+public:
+    Search(const Stage& stage, const std::map<std::string, int>& wanted,
+           const std::map<std::string, int>& chosen, FormulaNames facts, bool with_fits)
+        : stage_(stage), names_(std::move(facts)), with_fits_(with_fits)
+    {
+        for (const auto& tunable : stage.tunables) {
+            const auto own = chosen.find(tunable.name);
+            if (own != chosen.end()) {
+                values_.push_back({own->second});
+                continue;
+            }
+            const auto found = wanted.find(tunable.name);
+            const int start = found == wanted.end() ? tunable.values.front() : found->second;
+            auto values = tunable.values;
+            std::ranges::sort(values);
+            const auto above = std::ranges::upper_bound(values, start);
+            std::reverse(values.begin(), above);
+            values_.push_back(std::move(values));
+        }
+    }
+
+    bool find() { return holds(0) && find(0); }
+
+    [[nodiscard]] Configuration found() const
+    {
+        Configuration result;
+        for (const auto& tunable : stage_.tunables)
+            result[tunable.name] = static_cast<int>(names_.at(tunable.name));
+        return result;
+    }
+
+private:
+    bool find(std::size_t tunable)
+    {
+        if (tunable == values_.size())
+            return true;
+        for (const int value : values_[tunable]) {
+            names_[stage_.tunables[tunable].name] = value;
+            if (holds(tunable + 1) && find(tunable + 1))
+                return true;
+        }
+        return false;
+    }
+
+    /// Whether the conditions hold that the value of tunable `after` - 1 completes.
+    bool holds(std::size_t after)
+    {
+        for (std::size_t i = 0; i < stage_.sizes.size(); ++i)
+            if (stage_.sizes_after[i] == after)
+                names_[stage_.sizes[i].first] = stage_.sizes[i].second.value(names_);
+        const auto hold = [&](const std::vector<Formula>& conditions, const std::vector<std::size_t>& ready) {
+            for (std::size_t i = 0; i < conditions.size(); ++i)
+                if (ready[i] == after && conditions[i].value(names_) == 0)
+                    return false;
+            return true;
+        };
+        return hold(stage_.where, stage_.where_after) &&
+               (!with_fits_ || hold(stage_.fits, stage_.fits_after));
+    }
+
+    const Stage& stage_;
+    std::vector<std::vector<int>> values_;
+    FormulaNames names_;
+    bool with_fits_;
+};
+
 }  // namespace
 
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
@@ -57,6 +117,17 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts)
 {
     return configure(stage, {}, facts);
+}
+
+std::optional<Configuration> nearest_configuration(const Stage& stage,
+                                                   const std::map<std::string, int>& wanted,
+                                                   const std::map<std::string, int>& chosen,
+                                                   const FormulaNames& facts)
+{
+    for (const bool with_fits : {true, false})
+        if (Search search(stage, wanted, chosen, facts, with_fits); search.find())
+            return search.found();
+    return std::nullopt;
 }
 
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen)
@@ -82,18 +153,16 @@ void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen
 Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
                         const FormulaNames& facts)
 {
-    Configuration result;
-    for (const auto& tunable : stage.tunables)
-        result[tunable.name] = tunable.values.front();
     check_tunables(stage, chosen);
-    for (const auto& [name, value] : chosen)
-        result[name] = value;
-    // A `prefer` formula may use chosen values and earlier `prefer` results.
+    const auto& wanted = GrownConfigurations::standard().of(stage.name, facts);
     if (!facts.empty())
-        for (const auto& [name, formula] : stage.prefer)
-            if (!chosen.contains(name))
-                result[name] = at_most(std::ranges::find(stage.tunables, name, &Tunable::name)->values,
-                                       formula.value(names_of(stage, result, facts)));
+        if (auto nearest = nearest_configuration(stage, wanted, chosen, facts))
+            return std::move(*nearest);
+    Configuration result(chosen.begin(), chosen.end());
+    for (const auto& tunable : stage.tunables) {
+        const auto found = wanted.find(tunable.name);
+        result.emplace(tunable.name, found == wanted.end() ? tunable.values.front() : found->second);
+    }
     if (const auto* violated = first_violation(stage, result, facts))
         throw InputError(called(stage) + ": " + print(result) + " is excluded; it must hold that " +
                          violated->text());

@@ -1,6 +1,7 @@
 #pragma once
 // A configuration gives one value to each tunable of a stage.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,22 +16,31 @@ using Configuration = std::map<std::string, int, std::less<>>;
 /// computed from facts and tunables.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// Returns the default configuration. A tunable has its first value. If a `prefer` line of the stage bounds a
-/// tunable, the tunable has its greatest value up to the bound, or its least value if all values exceed the
-/// bound.
+/// The default configuration: of the values that measured rows want for a workload (GrownConfigurations), or
+/// the first of each tunable for a stage without rows, the nearest that is allowed.
 ///
-/// `facts` are the plan_facts(). If they are empty, `prefer` lines do not apply; in a stage with `let` lines,
-/// `where` lines do not apply either.
+/// `facts` are the plan_facts(). If they are empty, each tunable has its first value, whatever the lines say;
+/// only `where` lines of a stage without `let` lines must hold.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Throws InputError if `chosen` names a tunable that the stage does not have, or a value that the tunable
-/// does not list. Only configure() checks `where` conditions, because they need facts about the problem.
+/// Returns the configuration with the values of `chosen` that is nearest to `wanted` among those that the
+/// `where` and `fits` lines allow. If there is none, the nearest that the `where` lines allow; else nothing.
+///
+/// Nearest means: of each tunable the greatest value up to the wanted one, else the least above it. The last
+/// tunables give way first. A tunable without a wanted value starts from its first one.
+std::optional<Configuration> nearest_configuration(const Stage& stage,
+                                                   const std::map<std::string, int>& wanted,
+                                                   const std::map<std::string, int>& chosen,
+                                                   const FormulaNames& facts);
+
+/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Does not
+/// check `where` conditions, which need the problem; configure() does.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
-/// Returns the default configuration with the values of `chosen`.
+/// Returns the configuration with the values of `chosen` that is nearest to the default one.
 ///
-/// Throws InputError if `chosen` names a tunable that the stage does not have or a value that the tunable
-/// does not list, or if a `where` condition excludes the configuration.
+/// Throws InputError for a tunable that the stage does not have, a value that it does not list, or values
+/// that `where` conditions exclude whatever the others are.
 Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
                         const FormulaNames& facts = {});
 

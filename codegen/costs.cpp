@@ -31,16 +31,23 @@ std::int64_t operations(const Expression& expression)
     return count;
 }
 
-}  // namespace
-
-std::int64_t combine_cost(const Operator& op)
+std::int64_t operations(const Block& block)
 {
     std::int64_t count = 0;
-    for (const auto& let : op.combine.lets)
+    for (const auto& let : block.lets)
         count += operations(let.value);
-    for (const auto& assignment : op.combine.assignments)
+    for (const auto& assignment : block.assignments)
         count += operations(assignment.value);
     return count;
+}
+
+}  // namespace
+
+std::int64_t combine_cost(const Operator& op) { return operations(op.combine); }
+
+std::int64_t element_cost(const Operator& op)
+{
+    return op.append ? operations(*op.append) : operations(op.lift) + combine_cost(op);
 }
 
 bool is_costly(const Operator& op)

@@ -10,8 +10,10 @@ namespace segfold {
 /// exp, counts as eight additions.
 std::int64_t combine_cost(const Operator& op);
 
-/// True if a kernel should hold one copy of combine() in a loop instead of several copies in a row. Further
-/// copies would cost more compile time than the loop costs run time.
+/// Cost of one more element in additions: that of append(), else of lift() and combine().
+std::int64_t element_cost(const Operator& op);
+
+/// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.
 bool is_costly(const Operator& op);
 
 /// True if combine() is so long that a function call costs little in comparison. CUDA texts then hold one

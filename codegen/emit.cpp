@@ -143,7 +143,7 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
             std::ranges::any_of(stage.sizes, [&](const auto& size) { return size.first == number; });
         if (!is_known || !sizes.contains(number))
             throw SpecError(stage.place + ": number '" + number +
-                            "' is neither a tunable nor a size above the last needs, suits, where or prefer");
+                            "' is neither a tunable nor a size above the last needs, suits, where or fits");
         values[number] = static_cast<int>(sizes.at(number));
     }
     return values;

@@ -24,7 +24,16 @@ std::int64_t row_bytes(const Operator& op)
     return bytes;
 }
 
-/// True if an operator reads a table of rows at an index that uses position or segment.
+/// Bytes of the results of one segment; 0 if they are not returned.
+std::int64_t result_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    for (const auto& field : op.results)
+        bytes += op.keeps_results ? static_cast<std::int64_t>(size_bytes(field.type)) : 0;
+    return bytes;
+}
+
+/// True if the index of a table of rows uses position or segment.
 bool reads_rows_by_place(const Operator& op)
 {
     if (!has_rows(op))
@@ -78,6 +87,8 @@ FormulaNames operator_facts(const Operator& op)
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},
             {"combine_cost", combine_cost(op)},
+            {"element_cost", element_cost(op)},
+            {"result_bytes", result_bytes(op)},
             {"costly_combine", is_costly(op)},
             {"calls_library", combine_calls_library(op)},
             {"mixed_fields", has_mixed_fields(op)},

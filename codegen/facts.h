@@ -25,8 +25,8 @@ FormulaNames operator_facts(const Operator& op);
 /// laws, the form of the segments, the width of indices, and the target.
 FormulaNames problem_facts(const Problem& problem);
 
-/// Returns the facts for `suits`, `where` and `prefer` lines: problem_facts(), the shape, and mean_length,
-/// the number of elements per segment (64 if the sizes are unknown).
+/// Facts for `suits`, `where` and `fits` lines: problem_facts(), the shape, and mean_length, the number of
+/// elements per segment (64 if the sizes are unknown).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
 /// Returns `facts` with the shape replaced by `shape`.
 FormulaNames with_shape(FormulaNames facts, const Shape& shape);

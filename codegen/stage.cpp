@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 
+#include "codegen/weave/mention.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 
@@ -10,8 +13,8 @@ namespace segfold {
 namespace {
 
 constexpr std::array<std::string_view, 19> kStageWords = {
-    "stage", "title",   "after",  "source", "layout", "needs", "suits", "prefer", "tune", "where",
-    "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else",   "end"};
+    "stage", "title",   "after",  "source", "layout", "needs", "suits", "tune", "where", "fits",
+    "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else", "end"};
 constexpr std::array<std::string_view, 7> kScratchElements = {"State", "Index", "Key", "unsigned",
                                                               "u16",   "u64",   "bool"};
 
@@ -24,14 +27,23 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets, ranges, flags, keys and groups");
 }
 
-/// Reads "NAME = FORMULA". Throws SpecError if no line above declares a tunable NAME.
-std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
-                                                const std::string& place)
+/// Fills `sizes_after`, `where_after` and `fits_after`.
+void note_tunables(Stage& stage)
 {
-    const auto [name, formula] = read_size(argument, place);
-    if (std::ranges::find(stage.tunables, name.text(), &Tunable::name) == stage.tunables.end())
-        throw SpecError(place + ": 'prefer' names '" + name.text() + "', which no 'tune' above declares");
-    return {name.text(), formula};
+    std::map<std::string, std::size_t, std::less<>> after;  // by the names of tunables and sizes
+    for (std::size_t i = 0; i < stage.tunables.size(); ++i)
+        after[stage.tunables[i].name] = i + 1;
+    const auto of = [&](const Formula& formula) {
+        std::size_t last = 0;
+        for (const auto& word : words_of(formula.text()))
+            if (const auto found = after.find(word); found != after.end())
+                last = std::max(last, found->second);
+        return last;
+    };
+    for (const auto& [name, formula] : stage.sizes)
+        stage.sizes_after.push_back(after[name.text()] = of(formula));
+    std::ranges::transform(stage.where, std::back_inserter(stage.where_after), of);
+    std::ranges::transform(stage.fits, std::back_inserter(stage.fits_after), of);
 }
 
 }  // namespace
@@ -75,18 +87,19 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
             sizes.push_back(read_size(argument, place));
         else if (word == "where")
             stage.where.emplace_back(place, argument);
-        else if (word == "prefer")
-            stage.prefer.push_back(read_preference(stage, argument, place));
+        else if (word == "fits")
+            stage.fits.emplace_back(place, argument);
         else if (std::ranges::find(kStageWords, word) == kStageWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
         launches = launches || word == "launch" || word == "use";  // a part may contain the launches
         if (word == "needs")
             stage.needs_sizes = sizes;
-        if (word == "needs" || word == "suits" || word == "where" || word == "prefer")
+        if (word == "needs" || word == "suits" || word == "where" || word == "fits")
             stage.sizes = sizes;
     }
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
         throw SpecError(stage.place + ": a stage file needs the directives stage, title, layout and launch");
+    note_tunables(stage);
     return stage;
 }
 

@@ -31,15 +31,13 @@ struct Stage {
     std::optional<Formula> suits;
     std::vector<Size> suits_sizes;  ///< `let` sizes that `suits` may use: those above the `suits` line
     std::vector<Tunable> tunables;
-    /// `let` sizes that are known when a configuration is chosen: those above the last `needs`, `suits`,
-    /// `where` or `prefer` line.
-    std::vector<Size> sizes;
+    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or fits
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
-    std::vector<std::pair<std::string, Formula>>
-        prefer;  ///< pairs of a tunable and a bound on its value, in order
-    /// Names in `number` lines of all paragraphs; each is a tunable or a size.
-    std::vector<std::string> numbers;
-    std::string text;  ///< the whole file, with its directives
+    std::vector<Formula> fits;   ///< conditions that hold besides unless the user says otherwise
+    /// How many of the tunables give each of `sizes`, `where` and `fits` its value.
+    std::vector<std::size_t> sizes_after, where_after, fits_after;
+    std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
+    std::string text;                  ///< the file, directives included
 };
 
 /// Returns the form in which a stage reads segments that are given in `form`: `form` itself, or its

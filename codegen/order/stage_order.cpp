@@ -21,8 +21,12 @@ namespace {
 constexpr int kUnknown = -9999;
 constexpr int kSteps = 16;  // of an octave
 // Places among the facts. Those of kRowFacts come first.
-constexpr std::size_t kElementBytes = 0, kStateBytes = 1, kMap = 5, kRowBytes = 6, kForm = kRowFacts.size();
+constexpr std::size_t kElementBytes = 0, kStateBytes = 1, kMap = 5, kRowBytes = 6, kResultBytes = 13,
+                      kForm = kRowFacts.size();
 constexpr std::array<std::string_view, 4> kForms = {"uniform", "offsets", "flags", "keys"};
+// One for each fact.
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzAB";
+static_assert(kLetters.size() == std::tuple_size_v<OrderFacts>);
 // What is done beside folding columns. "offsets+map" is a kind of work.
 constexpr std::array<std::string_view, 4> kExtras = {"", "+map", "+rows", "+map+rows"};
 
@@ -106,7 +110,8 @@ OrderFacts order_facts(const FormulaNames& plan_facts)
     const auto n = static_cast<double>(elements), m = static_cast<double>(segments),
                most = static_cast<double>(longest), mean = n / m,
                bytes = static_cast<double>(value(row_facts[kElementBytes])),
-               state = static_cast<double>(value(row_facts[kStateBytes]));
+               state = static_cast<double>(value(row_facts[kStateBytes])),
+               results = static_cast<double>(value(row_facts[kResultBytes]));
     OrderFacts facts = {};
     auto next = facts.begin();
     for (std::size_t i = 0; i < kRowFacts.size(); ++i) {
@@ -123,7 +128,7 @@ OrderFacts order_facts(const FormulaNames& plan_facts)
                             steps(static_cast<double>(padded) / n),
                             static_cast<int>(std::min<std::int64_t>(16, row_bytes & -row_bytes)),
                             steps(n * bytes), steps(mean * bytes), steps(mean * state), steps(most),
-                            steps(m * state), steps(has_rows ? static_cast<double>(features) : 0)})
+                            steps(m * results), steps(has_rows ? static_cast<double>(features) : 0)})
         *next++ = fact;
     return facts;
 }
@@ -184,15 +189,15 @@ void StageOrder::add_tree(std::string_view line, int line_number, Trees& trees)
     while (!line.empty()) {
         if (is_whole)
             fail(line_number, "the tree ends before the line does");
-        static_assert(std::tuple_size_v<OrderFacts> == 'z' - 'a' + 1, "each letter is a fact");
-        const bool asks = line.front() >= 'a' && line.front() <= 'z';
+        const auto asked = kLetters.find(line.front());
+        const bool asks = asked != kLetters.npos;
         if (!asks && line.front() != '+' && line.front() != '-')
             fail(line_number,
                  "'" + std::string(line.substr(0, 1)) + "' is neither a fact nor the sign of a leaf");
-        const auto fact = static_cast<std::int16_t>(asks ? line.front() - 'a' : -1);
+        const auto fact = static_cast<std::int16_t>(asks ? static_cast<int>(asked) : -1);
         // A number, with its sign where it is negative, ends before the next letter or sign.
         const std::size_t begin = line.front() == '-' ? 0 : 1;
-        const auto end = std::min(line.find_first_of("+-abcdefghijklmnopqrstuvwxyz", begin + 1), line.size());
+        const auto end = std::min(line.find_first_not_of("0123456789", begin + 1), line.size());
         nodes_.push_back(
             {fact, static_cast<std::int16_t>(number_of(line.substr(begin, end - begin), line_number)), 0});
         line.remove_prefix(end);

@@ -16,7 +16,7 @@ namespace segfold {
 
 /// The facts of operators and machines that measured rows have, by their names in problem_facts(). `true` for
 /// those that the order asks as logarithms.
-constexpr std::array<std::pair<std::string_view, bool>, 12> kRowFacts = {{{"element_bytes", true},
+constexpr std::array<std::pair<std::string_view, bool>, 14> kRowFacts = {{{"element_bytes", true},
                                                                           {"state_bytes", true},
                                                                           {"combine_cost", true},
                                                                           {"commutative", false},
@@ -27,10 +27,12 @@ constexpr std::array<std::pair<std::string_view, bool>, 12> kRowFacts = {{{"elem
                                                                           {"calls_library", false},
                                                                           {"mixed_fields", false},
                                                                           {"many_fields", false},
-                                                                          {"wide_vectors", false}}};
+                                                                          {"wide_vectors", false},
+                                                                          {"element_cost", true},
+                                                                          {"result_bytes", true}}};
 
 /// What the order asks, one number for each of FACTS in kernels/ranks/grow.py.
-using OrderFacts = std::array<int, 26>;
+using OrderFacts = std::array<int, 28>;
 
 /// Returns `facts` as those of segments by offsets, which a kernel makes of flags and keys.
 OrderFacts as_offsets(OrderFacts facts);

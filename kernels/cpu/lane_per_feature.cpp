@@ -5,10 +5,7 @@
 //% needs   associative, rows
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32, 64, 128, 256
 //% tune    share_steps = 4096, 64, 256, 1024, 16384, 65536
-//% let     widest = costly_combine ? 16 : 512 / state_bytes
-//% let     is_wide = num_features >= 512 && state_bytes <= 4 && !costly_combine
-//% prefer  feature_lanes = num_features == 0 ? 16 : is_wide ? 256 : max(1, min(num_features, widest))
-//% prefer  share_steps = num_features == 0 ? 4096 : 262144 / num_features
+//% fits    num_features == 0 || feature_lanes <= num_features
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_rows.h
 //% if map

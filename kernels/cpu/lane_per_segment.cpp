@@ -3,7 +3,6 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
 //% tune    share_steps = 65536, 1024, 16384, 262144
-//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  fold_share  grid = num_shares  block = 1
 //% use     cpu/parts/share_cuts.h

@@ -7,8 +7,6 @@
 //% tune    lane_items = 64, 32, 128, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
-//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
-//% prefer  accumulators = costly_combine ? 2 : 4
 //% let     tile_items = 16 * lane_items
 //% let     totals = tile_items
 //% use     cpu/parts/share_cuts.h

@@ -7,8 +7,6 @@
 //% let     totals = 16 * 17
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
-//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
-//% prefer  accumulators = costly_combine ? 2 : 4
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_shares.h
 //% if map

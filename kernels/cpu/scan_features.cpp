@@ -5,9 +5,7 @@
 //% needs   associative, rows, scans
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32, 64, 128, 256
 //% tune    share_steps = 4096, 64, 256, 1024, 16384, 65536
-//% let     widest = costly_combine ? 16 : 512 / state_bytes
-//% prefer  feature_lanes = num_features == 0 ? 16 : max(1, min(num_features, widest))
-//% prefer  share_steps = num_features == 0 ? 4096 : 262144 / num_features
+//% fits    num_features == 0 || feature_lanes <= num_features
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% let     num_cut = num_shares > 1 ? num_shares : 0
 //% scratch share_states : State[num_shares * num_features]

@@ -5,8 +5,6 @@
 //% needs   scans
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
-//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
-//% prefer  accumulators = costly_combine ? 2 : 4
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% if associative
 //% let     num_cut = num_shares > 1 ? num_shares : 0

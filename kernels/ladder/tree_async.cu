@@ -11,9 +11,6 @@
 //% tune    blocks_per_segment = 2, 4, 8, 16
 //% where   block_threads * (2 * items_per_thread * element_bytes + ceil_div(state_bytes, 32)) <= 48000
 //% where   whole ? blocks_per_segment == 2 : blocks_per_multiprocessor == 8
-//% prefer  items_per_thread = element_bytes <= 8 ? 16 : 8
-//% prefer  block_threads = element_bytes <= 16 ? 128 : 64
-//% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
 //% use     parts/tiles/block_shares.cuh
 //% use     parts/elements/warp_tile.cuh
 

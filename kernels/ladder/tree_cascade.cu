@@ -9,8 +9,5 @@
 //% tune    atomic_totals = 0, 1
 //% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
-//% let     is_large = whole && num_elements >= 16777216 && state_bytes <= 48
-//% prefer  block_threads = is_large ? 1024 : 128
-//% prefer  items_per_thread = is_large ? 32 : 8
 //% use     parts/elements/take_strided.cuh
 //% use     parts/reduce/fold_block_unrolled.cuh

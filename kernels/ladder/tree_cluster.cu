@@ -9,7 +9,6 @@
 //% tune    blocks_per_multiprocessor = 8, 1, 2, 4, 16, 32
 //% tune    cluster_blocks = 2, 4, 8
 //% where   whole || blocks_per_multiprocessor == 8
-//% prefer  cluster_blocks = whole ? 4 : mean_length / (block_threads * items_per_thread)
 //% if whole
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% let     most_blocks = min(num_tiles, num_multiprocessors * blocks_per_multiprocessor)

@@ -9,7 +9,5 @@
 //% tune    blocks_per_multiprocessor = 8, 1, 2, 4, 16, 32
 //% tune    blocks_per_segment = 2, 4, 8, 16
 //% where   whole ? blocks_per_segment == 2 : blocks_per_multiprocessor == 8
-//% prefer  block_threads = whole && num_elements >= 16777216 ? 512 : 128
-//% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
 //% use     parts/tiles/block_shares.cuh
 //% use     parts/tiles/fold_share.cuh

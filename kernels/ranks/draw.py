@@ -1,22 +1,32 @@
 """Measures rows for the order of stages: workloads by lot, each timed with every stage that can serve it.
 
     python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
-        [--kinds fold,map,rows] [--operators sum:f32,affine:u32] [--count N] [--phase compile|time]
+        [--gpus 0,1] [--beside N] [--kinds fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4] [--settings N]
 
 appends to FILE.csv, which belongs into kernels/ranks/rows; kernels/ranks/grow.py then grows the order. Run it again after
-the text of a stage has changed: rows of its older text count less. Kernels are compiled first, by as many processes as
-the machine has processors; then each workload is timed alone, until M minutes (8) are over. With --count each operator
-and form of segments gets so many workloads. Tuning records are left aside.
+the text of a stage has changed: rows of its older text count less. N benches for each GPU prepare, compile and check side by side,
+each on processors of its own, and take turns at what they time. Tuning records are left aside. Needs numpy.
+
+A kind of work has as many parts of the time as it is given: `fold` are operators that come with the program, `made` are made by lot
+(made_operators.py), `lengths` are both over lengths of other kinds (made_lengths.py), `map` and `made_map` write back, `rows`
+and `row_maps` are over rows of features.
+
+With --settings the rows are those of configurations, and belong into kernels/ranks/settings: of each of the three stages that rank
+first, N of those that candidates.txt names, by lot. configure.py grows from them which configuration a stage has.
 """
 
 import argparse
-import concurrent.futures
-import os
+import itertools
 import pathlib
 import random
-import subprocess
 import tempfile
-import time
+
+import numpy as np
+
+import benches
+import candidates
+from made_lengths import offsets_by_lot
+from made_operators import operator_text
 
 FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 argmax:f32 max_subarray:f32 "
          "mean_variance:f32 log_sum_exp:f32 is_sorted:i32 complex_product:f32 polynomial_hash:u64 spmv:f32 "
@@ -27,58 +37,81 @@ FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 a
          "quantile_sketch:f32 top_eight:f32 weighted_mean:f32 wide_sum:i8 trace:i32 argmin:f64 automaton:i32 "
          "binned_sum:f32 log_sum_exp:f64 is_sorted:i64 count_nonzero:i8 longest_run:i32 matrix_2x2:f64 min_plus_2x2:f32 "
          "top_four:i32 kahan_sum:f64 quaternion_product:f64 bit_xor:i64 histogram_8:u8 all:bool max_subarray:i32 "
-         "affine:f64 spmv:f64 polynomial_hash:u32")
-MAPS = "softmax:f32 softmax:f16 standardise:f32 share:f64 masked_softmax:f32"
+         "affine:f64 spmv:f64 polynomial_hash:u32").split()
+MAPS = ("softmax:f32 softmax:f16 softmax:bf16 softmax:f64 log_softmax:f32 standardise:f32 standardise:f64 share:f64 masked_softmax:f32 "
+        "layer_norm:f32 layer_norm:bf16 rms_norm:f32 rms_norm:bf16 rms_norm:f16 centre:f32 centre:f64 rescale:f32 normalise:f32 "
+        "softmax_backward:f32 softmax_backward:bf16 biased_softmax:f32").split()
 # Folds of rows: x is one number of a row, or of the row of a table that a column names.
 ROWS = ("operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b laws commutative }",
         "operator row_sum(x: row f16) -> f16 { state s: f16 = 0 lift x combine(a, b) a + b laws commutative }",
         "operator row_gather(i: i32, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b laws commutative }",
         "operator row_affine(a: row f32, b: row f32) -> (scale: f32, shift: f32) { state { p: f32 = 1; q: f32 = 0 } "
         "lift { p = a; q = b } combine(l, r) { p = l.p * r.p; q = r.p * l.q + r.q } finish { scale = p; shift = q } }")
-ROW_MAPS = ("operator row_softmax(x: row f32) -> each f32 { state { greatest: f32 = -inf; sum: f32 = 0 } lift { greatest = x; sum = 1 } "
-            "combine(a, b) { let high = max(a.greatest, b.greatest); let ahead = b.greatest - a.greatest; "
-            "let scale = exp(min(ahead > 0 ? -ahead : ahead, 0)); greatest = high; "
-            "sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale } map exp(x - greatest) / sum laws commutative }",)
-FEATURES = (1, 2, 3, 4, 8, 16, 20, 32, 48, 64, 100, 128, 256, 512)
+ROW_SOFTMAX = ("operator row_softmax(x: row TYPE) -> each TYPE { state { greatest: f32 = -inf; sum: f32 = 0 } lift { greatest = f32(x); sum = 1 } "
+               "combine(a, b) { let high = max(a.greatest, b.greatest); let ahead = b.greatest - a.greatest; "
+               "let scale = exp(min(ahead > 0 ? -ahead : ahead, 0)); greatest = high; "
+               "sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale } map TYPE(exp(f32(x) - greatest) / sum) laws commutative }")
+ROW_MAPS = tuple(ROW_SOFTMAX.replace("TYPE", kind) for kind in ("f32", "f16"))
+FEATURES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 100, 128, 200, 256, 512, 1000)
+EACH = 5  # workloads of one bench
+KINDS = "fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4"
 
 
-def jobs_of(asked, folder):
-    """The commands to time, in an order by lot, so that what ends early has all kinds of work."""
-    lot = random.Random(asked.seed)
-    commands = []
+class Lot:
+    """Benches by lot: words of a command each, of kinds in turn, without end."""
 
-    on_host = asked.backend == "cpu"
+    def __init__(self, asked, folder):
+        self.lot, self.folder, self.names = random.Random(asked.seed), folder, itertools.count()
+        self.on_host, self.seed = asked.backend == "cpu", asked.seed
+        self.turns = [kind for word in asked.kinds.split(",") for kind, times in [word.split("=")] for _ in range(int(times))]
 
-    def add(op, count, most, *flags):
-        sizes = ["--from", f"2^{10 if on_host else 16}", "--to", f"2^{most - 4 if on_host else most}"]
-        commands.append([*op, "--sweep", f"lot:{count},seed={lot.randrange(2**31)}", *sizes, *flags])
+    def file(self, text):
+        path = self.folder / f"operator{next(self.names)}.seg"
+        path.write_text(text)
+        return str(path)
 
-    def named(words):
-        return [[name, "--type", kind] for name, kind in (word.split(":") for word in words.replace(",", " ").split())]
+    def named(self, words):
+        name, kind = self.lot.choice(words).split(":")
+        return [f"{name}_{kind}"]
 
-    def written(texts):
-        for i, text in enumerate(texts):
-            path = folder / f"operator{i}.seg"
-            path.write_text(text)
-            yield [str(path)]
+    def made(self, **kinds):
+        # The number in its name keeps made operators apart where rows are held out by operator.
+        return [self.file(operator_text(self.lot, f"made_{self.seed}_{next(self.names)}", **kinds))]
 
-    kinds = asked.kinds.split(",")
-    if "fold" in kinds:
-        for op in named(asked.operators or FOLDS):
-            add(op, 3 * asked.count, 26)
-            if not on_host:
-                for form in ("flags", "keys"):
-                    add(op, asked.count, 26, "--given-as", form)
-    if "map" in kinds:
-        for op in named(MAPS):
-            add(op, 3 * asked.count, 26)
-    if "rows" in kinds:
-        for op in written((*ROWS, *ROW_MAPS)):
-            for features in lot.sample(FEATURES, 8):
-                most = 26 - (features - 1).bit_length()
-                add(op, asked.count, max(17, most), "--features", str(features))
-    lot.shuffle(commands)
-    return commands
+    def sweep(self, most, count=EACH):
+        sizes = (10, most - 4) if self.on_host else (16, most)
+        return ["--sweep", f"lot:{count},seed={self.lot.randrange(2**31)}", "--from", f"2^{sizes[0]}", "--to", f"2^{sizes[1]}"]
+
+    def of_found(self, op):
+        """Two parts in seven by flags and keys, which the host makes offsets of."""
+        form = "offsets" if self.on_host else self.lot.choice(["offsets"] * 5 + ["flags", "keys"])
+        return [*op, *self.sweep(25), *([] if form == "offsets" else ["--given-as", form])]
+
+    def over_features(self, op):
+        features = self.lot.choice(FEATURES)
+        return [*op, *self.sweep(max(17, 25 - (features - 1).bit_length()), 3), "--features", str(features)]
+
+    def next(self):
+        kind = self.lot.choice(self.turns)
+        if kind == "fold":
+            return self.of_found(self.named(FOLDS))
+        if kind == "made":
+            return self.of_found(self.made())
+        if kind == "lengths":
+            offsets = offsets_by_lot(self.lot.randrange(2**31), 21 if self.on_host else 25)
+            path = self.folder / f"offsets{next(self.names)}.npy"
+            np.save(path, offsets)
+            ops = [*self.made(), *self.made(), *self.named(FOLDS), *(self.named(MAPS) if self.lot.random() < 0.3 else self.made())]
+            return [",".join(ops), "--layout", f"offsets={path}", "--elements", str(offsets[-1])]
+        if kind == "map":
+            return [*self.named(MAPS), *self.sweep(25)]
+        if kind == "made_map":
+            return [*self.made(maps=True), *self.sweep(25)]
+        if kind == "rows":
+            return self.over_features([self.file(self.lot.choice(ROWS))] if self.lot.random() < 0.5 else self.made(rows=True))
+        if kind == "row_maps":
+            return self.over_features([self.file(self.lot.choice(ROW_MAPS))] if self.lot.random() < 0.5 else self.made(rows=True, maps=True))
+        raise SystemExit(f"--kinds: {kind} is no kind of work; kinds are those in {KINDS}")
 
 
 def main():
@@ -86,35 +119,17 @@ def main():
     parser.add_argument("program")
     parser.add_argument("file")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=8)
-    parser.add_argument("--backend", default="cuda")
-    parser.add_argument("--kinds", default="fold,map,rows")
-    parser.add_argument("--operators", help="of the kind fold")
-    parser.add_argument("--count", type=int, default=3)
-    parser.add_argument("--phase", choices=["compile", "time"], help="only this, where several draws share a GPU")
+    parser.add_argument("--kinds", default=KINDS)
+    parser.add_argument("--settings", type=int, default=0)
+    benches.add_arguments(parser)
     asked = parser.parse_args()
-    until = time.monotonic() + 60 * asked.minutes
-    processors = len(os.sched_getaffinity(0))
-
-    def bench(job, repeats, *flags):
-        words = [asked.program, "bench", *job, "--backend", asked.backend, "--peers", "none", "--no-tune", "--repeat", str(repeats), *flags]
-        return subprocess.run(words, capture_output=True, text=True, timeout=max(1, until - time.monotonic()), check=False)
-
     with tempfile.TemporaryDirectory() as folder:
-        jobs = jobs_of(asked, pathlib.Path(folder))
-        try:
-            if asked.phase != "time":
-                with concurrent.futures.ThreadPoolExecutor(processors) as compilers:
-                    list(compilers.map(lambda job: bench(job, 1), jobs))
-                print(f"compiled, {until - time.monotonic():.0f} s left", flush=True)
-            for i, job in enumerate(jobs if asked.phase != "compile" else []):
-                done = bench(job, 9, "--rates", asked.file)
-                last = (done.stdout.strip().splitlines() or [""])[-2:]
-                print(f"{i + 1}/{len(jobs)} {' '.join(job)}: exit {done.returncode}; {' '.join(last)}", flush=True)
-                if done.returncode not in (0, 1):
-                    print(done.stderr, flush=True)
-        except subprocess.TimeoutExpired:
-            print("the time is over")
+        lot = Lot(asked, pathlib.Path(folder))
+        jobs = iter(lot.next, None)
+        if asked.settings:
+            jobs = ([*job, *candidates.plans_by_lot(lot.lot, lot.on_host, asked.settings)] for job in jobs)
+        count = sum(1 for _ in benches.run(asked, jobs, lambda job: asked.file))
+    print(f"{count} benches")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Grows the order in which stages are tried, kernels/ranks/order.txt, from measured rows.
+"""Grows the order in which stages are tried, kernels/ranks/order.txt, from measured rows, and by configure.py their configurations.
 
     pip install scikit-learn==1.7.2
     python kernels/ranks/grow.py            writes order.txt; with - to standard output
@@ -22,19 +22,24 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).parent
-TREES, LEAVES, RATE = 84, 15, 0.2
+TREES, LEAVES, RATE = 80, 15, 0.2
+EXAMPLES = 16  # for each tree at the least
 LEAST = 0.5  # of the best rate: below it nothing is told apart
-SAMPLES = 10  # rows of a kind of work that the text has, so that a run can name one near to it
+LEAST_UNKNOWN = 0.05  # the same where the longest segment is unknown, and a stage may be right for most lengths and ruinous for some
+SAMPLES = 5  # rows of a kind of work that the text has, so that a run can name one near to it
+ABANDONED = 0.01  # of the best rate: what a bench does not time further
+SLOW = 0.05  # of the best rate: a stage that is never slower was not abandoned
 OLDER = 0.5  # what a row of a stage's older text counts
 UNKNOWN = -9999
 STEPS = 16  # of an octave
+LETTERS = "abcdefghijklmnopqrstuvwxyzAB"
 FORMS = ("uniform", "offsets", "flags", "keys")
 
-# The facts of operators and machines that rows have, and those that the order asks, one letter each, from 'a' on.
+# The facts of operators and machines that rows have, and those that the order asks, one of LETTERS each.
 # segfold::StageOrder (codegen/order) has the same lists.
 ROW_FACTS = ("element_bytes", "state_bytes", "combine_cost", "commutative", "gathers", "map", "row_bytes", "gathers_rows",
-             "calls_library", "mixed_fields", "many_fields", "wide_vectors")
-LOGARITHMS = ("element_bytes", "state_bytes", "combine_cost", "row_bytes")
+             "calls_library", "mixed_fields", "many_fields", "wide_vectors", "element_cost", "result_bytes")
+LOGARITHMS = ("element_bytes", "state_bytes", "combine_cost", "row_bytes", "element_cost", "result_bytes")
 FACTS = ROW_FACTS + ("form", "elements", "segments", "mean", "longest over mean", "longest over elements", "padded over elements",
                      "alignment of equal rows", "bytes of all", "bytes of a mean segment", "state bytes times mean", "longest",
                      "bytes of results", "features")
@@ -65,7 +70,7 @@ def facts(row, segments, longest, padded):
         steps(longest / mean), steps(longest / elements), steps(padded / elements),
         min(16, aligned & -aligned),
         steps(elements * row["element_bytes"]), steps(mean * row["element_bytes"]), steps(mean * row["state_bytes"]),
-        steps(longest), steps(segments * row["state_bytes"]), steps(row["features"] if row["row_bytes"] else 0),
+        steps(longest), steps(segments * row["result_bytes"]), steps(row["features"] if row["row_bytes"] else 0),
     ]
 
 
@@ -87,7 +92,29 @@ def read_rows(paths=None):
                 if len(rates) > 1:
                     row["rates"], row["texts"], row["file"] = rates, texts, path.stem
                     rows.append(row)
-    return rows
+    return with_abandoned(rows)
+
+
+def with_abandoned(rows):
+    """Gives a stage without a rate that other rows of the same work have the rate that is surely above its own: a bench has abandoned
+    it. Leaves out rows that lack a stage which is never so slow, since results differed there."""
+    def work(row):
+        return row["operator"], kind_of(row), row["device"].startswith("NVIDIA"), row["file"]
+
+    stages, least = collections.defaultdict(set), collections.defaultdict(lambda: 1.0)
+    for row in rows:
+        stages[work(row)].update(row["rates"])
+        best = max(row["rates"].values())
+        for stage, rate in row["rates"].items():
+            least[stage] = min(least[stage], rate / best)
+    kept = []
+    for row in rows:
+        best, missing = max(row["rates"].values()), sorted(stages[work(row)] - set(row["rates"]))
+        for stage in missing:
+            row["rates"][stage], row["texts"][stage] = ABANDONED * best, None
+        if all(least[stage] < SLOW for stage in missing):
+            kept.append(row)
+    return kept
 
 
 def newest_texts(rows):
@@ -98,6 +125,17 @@ def newest_texts(rows):
     return newest
 
 
+def views_of(row):
+    """What plans see of a workload that know all of its segments, or less: numbers, longest, padded, how much that counts, and
+    below which share of the best rate nothing is told apart."""
+    views = [(row["segments"], row["longest"], row["padded"], 1.0, LEAST)]
+    if row["form"] == "offsets":
+        views += [(row["segments"], row["longest"], 0, 0.1, LEAST), (row["segments"], 0, 0, 0.2, LEAST_UNKNOWN)]
+    elif form_of(row) > 1:  # where segments begin is seen on the way
+        views.append((max(1, row["elements"] // 64), 0, 0, 0.5, LEAST))
+    return views
+
+
 def examples(rows):
     """Facts, and by stage the places, shares and weights of its rows. Rows stand there again as plans see them that know less of
     their segments."""
@@ -105,17 +143,12 @@ def examples(rows):
     numbers, own = [], collections.defaultdict(lambda: ([], [], []))
     for row in rows:
         best = max(row["rates"].values())
-        views = [(row["segments"], row["longest"], row["padded"], 1.0)]
-        if row["form"] == "offsets":
-            views += [(row["segments"], row["longest"], 0, 0.1), (row["segments"], 0, 0, 0.2)]
-        elif form_of(row) > 1:  # where segments begin is seen on the way
-            views.append((max(1, row["elements"] // 64), 0, 0, 0.5))
-        for segments, longest, padded, weight in views:
+        for segments, longest, padded, weight, least in views_of(row):
             for stage, rate in row["rates"].items():
                 places, shares, weights = own[stage]
                 places.append(len(numbers))
-                shares.append(math.log(max(rate / best, LEAST)))
-                weights.append(weight * (1.0 if row["texts"][stage] == newest.get(stage, "") else OLDER))
+                shares.append(math.log(max(rate / best, least)))
+                weights.append(weight * (1.0 if row["texts"][stage] in (None, newest.get(stage, "")) else OLDER))
             numbers.append(facts(row, segments, longest, padded))
     return np.array(numbers), own
 
@@ -130,7 +163,7 @@ def grow(rows):
     order = {}
     for stage in sorted(own):
         places, shares, weights = own[stage]
-        model = HistGradientBoostingRegressor(max_iter=TREES, max_leaf_nodes=LEAVES, learning_rate=RATE, min_samples_leaf=10,
+        model = HistGradientBoostingRegressor(max_iter=min(TREES, len(places) // EXAMPLES), max_leaf_nodes=LEAVES, learning_rate=RATE, min_samples_leaf=20, l2_regularization=5,
                                               early_stopping=False)
         model.fit(numbers[places], np.array(shares), sample_weight=np.array(weights))
         order[stage] = (round(1000 * float(model._baseline_prediction[0, 0])), sorted(kinds[stage]), [tree_of(tree[0].nodes) for tree in model._predictors])
@@ -149,7 +182,7 @@ def text_of_tree(tree):
     if isinstance(tree, int):
         return f"{tree:+}"
     fact, most, below, above = tree
-    return chr(ord("a") + fact) + str(most) + text_of_tree(below) + text_of_tree(above)
+    return LETTERS[fact] + str(most) + text_of_tree(below) + text_of_tree(above)
 
 
 def value(tree, numbers):
@@ -193,7 +226,7 @@ def text_of(order, rows):
              "# A stage, the logarithm of its mean share of the best rate in thousandths, the kinds of work that its rows have, and",
              "# its trees, one a line: a letter asks a fact and takes the next branch where it is at most the number behind it, else the",
              "# one after; numbers with a sign in their place are leaves. Before them stand measured workloads, each with its facts, to be named beside one near to it."]
-    lines += [f"# {chr(ord('a') + i)}: {fact}" for i, fact in enumerate(FACTS)]
+    lines += [f"# {letter}: {fact}" for letter, fact in zip(LETTERS, FACTS, strict=True)]
     devices = collections.Counter(row["device"] for row in rows)
     lines += [f"rows {count} {device}" for device, count in sorted(devices.items())]
     lines += samples(rows)
@@ -270,6 +303,9 @@ def main():
         sys.stdout.write(text_of(grow(rows), rows))
     else:
         (HERE / "order.txt").write_text(text_of(grow(rows), rows))
+        import configure
+
+        (HERE / "configurations.txt").write_text(configure.text())
 
 
 if __name__ == "__main__":

@@ -4,19 +4,9 @@
 //% source  Harris 2007, applied to each segment
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
-//% let     large_shares = element_bytes == 1 ? 240 : element_bytes > 2 && state_bytes > element_bytes ? 110 : 140
-//% let     shares = num_elements > 67108864 ? large_shares : costly_combine || element_bytes <= 2 ? 120 : 80
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32
-//% let     is_little = num_elements > 0 && num_elements <= 2097152
-//% let     fewest = is_little && mean_length >= 4096 ? 256 : 128
-//% let     is_long = costly_combine || state_bytes >= 16
-//% let     held_bytes = uses_position || uses_segment ? state_bytes : element_bytes
-//% let     is_busy = commutative && is_long && held_bytes <= 8 && !is_little && mean_length <= 16384
-//% let     usual = mean_length >= 65536 ? 512 : commutative && mean_length < 8192 ? fewest : 256
-//% prefer  block_threads = is_busy ? 64 : usual
-//% prefer  items_per_thread = !commutative ? 8 : is_busy || is_little && mean_length >= 65536 ? 32 : 16
 //% launch  reduce  grid = min(num_segments, num_multiprocessors * blocks_per_multiprocessor)  block = block_threads
 //% use     parts/segments/segment_extent.cuh
 //% use     parts/reduce/block_reduce.cuh

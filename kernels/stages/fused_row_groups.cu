@@ -4,13 +4,6 @@
 //% source  Milakov & Gimelshein 2018, Online Normalizer Calculation for Softmax
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows, map
-//% let     has_giant = longest_length > 64 * mean_length && longest_length > 4096
-//% suits   whole || mean_length > 4096 || has_giant ? 5 : 95
-//% let     row_vector = max(1, 16 / max(1, row_bytes))
-//% let     half_vector = max(1, row_vector / 2)
-//% let     is_odd = num_features % 2 == 1
-//% let     smaller = num_features % half_vector == 0 ? half_vector : 1
-//% let     part = num_features % row_vector == 0 ? row_vector : smaller
 //% tune    block_threads = 32, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
@@ -19,22 +12,8 @@
 //% tune    kept_steps = 4, 1, 2, 8, 16
 //% tune    segments_per_group = 1, 2, 4, 8
 //% where   feature_lanes * row_lanes <= 32
-//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : part
-//% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
-//% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
-//% prefer  feature_lanes = vectors <= 8 ? few_vectors : mean_length > 64 ? 8 : 16
-//% prefer  row_lanes = min(32 / feature_lanes, max(1, (mean_length + 2) / 4))
-//% let     lane_rows = ceil_div(mean_length, row_lanes)
-//% let     are_alike = uniform || longest_length > 0 && longest_length <= 2 * mean_length
-//% let     is_thin = feature_lanes <= 4 && !are_alike && mean_length <= 64
-//% prefer  rows_per_step = lane_rows <= (uniform || is_thin ? 2 : 4) ? 2 : 4
-//% let     most_rows = uniform ? lane_rows : 2 * lane_rows
-//% let     some_steps = ceil_div(most_rows, rows_per_step)
-//% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
-//% let     alike_segments = mean_length <= 2 ? 2 : 1
-//% let     short_segments = are_alike && feature_lanes <= 4 ? alike_segments : 4
-//% prefer  segments_per_group = is_thin ? 4 : mean_length <= 12 ? short_segments : 1
-//% prefer  block_threads = 32
+//% fits    num_features % features_per_lane == 0
+//% fits    num_features == 0 || feature_lanes == 1 || feature_lanes / 2 * features_per_lane < num_features
 //% let     group_lanes = feature_lanes * row_lanes
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / group_lanes * segments_per_group

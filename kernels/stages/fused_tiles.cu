@@ -6,20 +6,16 @@
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment
 //% let     least_bytes = 16 * 32 * 2 * element_bytes + 66 * (state_bytes + value_bytes + 9) + 192
 //% needs   least_bytes <= 46000
-//% let     is_known = uniform || longest_length > 0 && longest_length <= 16384
-//% suits   is_known && mean_length >= 8 && mean_length <= 256 ? 96 : 5
 //% tune    block_threads = 32, 64, 128, 256
 //% tune    items_per_thread = 32, 16
-//% tune    blocks_per_multiprocessor = 16, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 17, 18, 19, 20, 22, 24, 28, 32
+//% tune    blocks_per_multiprocessor = 16, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 17, 18, 19, 20, 22, 24, 28, 32
 //% let     slot_bytes = state_bytes + value_bytes + index_bytes + 1
 //% let     tile_bytes = items_per_thread * 32 * 2 * element_bytes
 //% let     desk_bytes = tile_bytes + (items_per_thread * 4 + 2) * slot_bytes + items_per_thread * 8 + 64
 //% where   block_threads / 32 * desk_bytes <= 48000
 //% where   block_threads * blocks_per_multiprocessor <= 2048
-//% prefer  items_per_thread = least_bytes <= 14000 ? 32 : 16
-//% prefer  block_threads = 32
 //% let     block_bytes = block_threads / 32 * desk_bytes + 1024
-//% prefer  blocks_per_multiprocessor = min(1024 / block_threads, 233472 / block_bytes)
+//% fits    blocks_per_multiprocessor * block_bytes <= block_shared_bytes + 1024
 //% use     parts/tiles/share_cuts.cuh
 //% let     block_items = items_per_thread * block_threads
 //% let     most_blocks = max(1, ceil_div(num_places, block_items))

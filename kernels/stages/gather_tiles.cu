@@ -4,7 +4,6 @@
 //% source  Equal tiles: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  offsets
 //% needs   associative, state_bytes <= 16, !uses_position, !uses_segment
-//% let     is_light = element_bytes <= 8 && state_bytes <= 4
 //% tune    block_threads = 160, 96, 288
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 6, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 20
@@ -15,10 +14,6 @@
 //% let     most_resident = cc == 75 ? 1024 : is_large ? 2048 : 1536
 //% where   block_threads * blocks_per_multiprocessor <= most_resident
 //% where   block_bytes * blocks_per_multiprocessor <= block_shared_bytes
-//% prefer  block_threads = is_light && num_elements > 2097152 ? 288 : 160
-//% prefer  items_per_thread = state_bytes <= 8 ? 8 : 4
-//% let     most_threads = is_light ? most_resident : min(most_resident, 1280)
-//% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, block_shared_bytes / block_bytes)
 //% let     tile_items = (block_threads - 32) * items_per_thread
 //% let     num_tiles = num_segments == 0 ? 0 : max(1, ceil_div(num_items, tile_items))
 //% scratch border_words : u64[num_tiles] zero

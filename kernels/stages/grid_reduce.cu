@@ -6,14 +6,6 @@
 //% tune    block_threads = 256, 128, 512
 //% tune    items_per_thread = 8, 4, 16, 32
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16
-//% let     is_large = whole && num_elements >= 16777216 && (!commutative || element_bytes >= 8)
-//% prefer  block_threads = is_large ? 512 : 256
-//% let     ordered_items = state_bytes >= 16 && element_bytes <= 4 ? 16 : 8
-//% let     strided_items = element_bytes >= 8 ? 8 : costly_combine || element_bytes <= 2 ? 32 : 16
-//% prefer  items_per_thread = commutative ? strided_items : ordered_items
-//% let     ordered_blocks = state_bytes >= 8 ? 1024 / block_threads : 8
-//% let     strided_blocks = element_bytes <= 2 ? 8 : 4
-//% prefer  blocks_per_multiprocessor = !whole ? 4 : commutative ? strided_blocks : ordered_blocks
 //% let     num_folded = max(1, num_segments)
 //% let     num_tiles = ceil_div(ceil_div(num_items, num_folded), block_threads * items_per_thread)
 //% let     resident_blocks = num_multiprocessors * blocks_per_multiprocessor

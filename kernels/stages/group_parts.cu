@@ -22,23 +22,15 @@
 //% tune    chunk_items = 65536, 1024, 4096, 16384
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4
 //% where   num_segments <= table_groups * parts
-//% prefer  table_groups = held
-//% let     needed = ceil_div(wanted, table_groups)
-//% let     few = needed <= 32 ? 32 : needed <= 64 ? 64 : 128
-//% prefer  parts = needed <= 128 ? few : needed <= 256 ? 256 : needed <= 512 ? 512 : 1024
-//% prefer  rows = state_bytes > 8 ? 4 : 8
-//% prefer  chunk_items = num_elements > 0 ? num_elements / 1024 : 65536
+//% fits    wanted <= table_groups * parts
 //% let     warp_words = table_groups * entry_words + table_groups
-//% prefer  block_threads = block_shared_bytes / (warp_words * 4) * 32
 //% let     num_warps = block_threads / 32
 //% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)
 //% let     layer_bytes = block_threads * (ceil_div(state_bytes, 4) * 4 + 4)
-//% let     most_rows = (block_shared_bytes - part_bytes) / layer_bytes
-//% prefer  tile_rows = min(most_rows, state_bytes > 8 ? 8 : state_bytes > 4 || parts == 32 ? 16 : 32)
 //% let     tile_items = block_threads * tile_rows
 //% let     move_bytes = tile_rows * layer_bytes + part_bytes
 //% where   warp_words * 4 * num_warps <= block_shared_bytes && move_bytes <= block_shared_bytes
-//% prefer  blocks_per_multiprocessor = block_shared_bytes / (move_bytes + 1024)
+//% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * tile_rows))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)

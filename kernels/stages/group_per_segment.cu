@@ -4,50 +4,12 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector), with as many lanes as a segment needs
 //% layout  uniform, offsets, ranges
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% let     is_wider = costly_combine || state_bytes > element_bytes
-//% let     is_plain = !is_wider && element_bytes > 2 && state_bytes < 16
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8
 //% tune    vector_items = 4, 8, 16
 //% let     step_items = vector_items
-//% let     is_little = num_elements > 0 && num_elements <= 2097152
-//% let     is_dear = costly_combine || is_wider && element_bytes > 2
-//% let     is_rich = costly_combine ? mean_length < 300 : mean_length >= 64 || uniform
-//% let     dear_items = element_bytes >= 8 ? 4 : is_rich ? 16 : 8
-//% let     light_items = element_bytes >= 8 ? 4 : 8
-//% let     eights = is_plain && commutative && element_bytes >= 8 ? 11 : 16
-//% let     fitting = mean_length < eights ? 8 : is_dear ? dear_items : element_bytes <= 2 ? 16 : light_items
-//% let     few_items = mean_length % 8 != 0 && uniform && element_bytes == 2 && mean_length < 16 ? 4 : fitting
-//% let     little_items = element_bytes >= 8 ? (mean_length > 512 ? 8 : 4) : mean_length > 256 ? 16 : 8
-//% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : few_items
-//% let     is_skew = !uniform || mean_length % vector_items != 0
-//% let     vectors = ceil_div(mean_length + (is_skew ? vector_items - 1 : 0), vector_items)
-//% let     plain_lanes = 2 * ceil_div(9 * mean_length, 10 * vector_items) - 1
-//% let     other_lanes = 2 * ceil_div(9 * mean_length, 20 * vector_items) - 1
-//% let     takes_one = mean_length < 48 && (element_bytes == 1 || state_bytes <= element_bytes)
-//% let     even_lanes = takes_one ? 1 : 13 * mean_length / (10 * vector_items)
-//% let     costly_lanes = mean_length < 300 ? min(4, mean_length / 24) : mean_length < 800 ? 8 : 32
-//% let     wide_lanes = mean_length < 24 ? 1 : mean_length < 48 ? 2 : mean_length < 192 ? 4 : mean_length < 400 ? 8 : 16
-//% let     dear_lanes = costly_combine ? costly_lanes : wide_lanes
-//% let     light_lanes = is_plain ? plain_lanes : uniform ? even_lanes : other_lanes
-//% let     wanted = is_dear && (costly_combine || vector_items == 16) ? dear_lanes : light_lanes
-//% let     most_dear = mean_length < 300 ? 8 : mean_length < 800 ? 16 : 32
-//% let     most_lanes = costly_combine ? most_dear : is_wider && mean_length < 300 ? 16 : 32
-//% let     most_little = mean_length <= 256 && num_elements > 524288 ? 16 : 32
-//% let     one_step = ceil_div(mean_length + (is_skew ? vector_items / 2 : 0), vector_items)
-//% let     enough = is_little && mean_length >= 8 ? min(2 * one_step - 1, most_little) : min(wanted, most_lanes)
-//% let     up_to_4 = enough >= 4 ? 4 : enough >= 2 ? 2 : 1
-//% let     lanes = enough >= 32 ? 32 : enough >= 16 ? 16 : enough >= 8 ? 8 : up_to_4
-//% let     most_slots = element_bytes == 1 ? 130 : 134
-//% let     is_wasteful = uniform && !is_plain && !is_little && 100 * lanes * ceil_div(vectors, lanes) > most_slots * vectors
-//% prefer  lanes_per_segment = is_wasteful ? max(1, lanes / 2) : lanes
-//% let     is_short = element_bytes == 1 ? mean_length >= 36 && mean_length < 48 : element_bytes == 2
-//% let     is_mild = !uniform || mean_length < 64 || costly_combine || vector_items == 16
-//% let     are_single = is_plain ? 0 : is_wider && element_bytes > 2 ? is_mild : is_short
-//% prefer  segments_per_group = are_single || is_little ? 1 : 2
-//% let     is_narrow_short = element_bytes <= 2 && mean_length < 64 && !is_little
-//% prefer  block_threads = uniform && !is_narrow_short || is_little && mean_length > 16 ? 256 : 128
+//% fits    lanes_per_segment / 2 * vector_items < mean_length + 2 * vector_items
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segments/segment_extent.cuh

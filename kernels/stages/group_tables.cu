@@ -20,20 +20,15 @@
 //% tune    blocks_per_multiprocessor = 1, 2, 3, 4, 6, 8
 //% let     is_exact = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
 //% where   num_segments <= table_groups
+//% fits    wanted <= table_groups
+//% fits    table_lanes < 32 || table_groups * entry_words * 896 <= block_shared_bytes
 //% where   table_lanes == 0 ? is_exact : table_lanes == 1 || commutative
-//% prefer  table_groups = fitting
-//% let     is_few = commutative && table_groups * entry_words * 896 <= block_shared_bytes
-//% prefer  table_lanes = is_few ? 32 : 1
 //% let     mark_words = table_lanes == 1 ? table_groups : 0
 //% let     warp_words = table_groups * table_lanes * entry_words + mark_words
 //% let     wide_bytes = table_groups * entry_words * 4
-//% let     usual_threads = table_lanes == 0 && wide_bytes * 3 > block_shared_bytes ? 512 : 256
-//% let     most_threads = table_lanes == 0 ? 512 : block_shared_bytes / (warp_words * 4) * 32
-//% prefer  block_threads = min(usual_threads, most_threads)
 //% let     block_bytes = table_lanes == 0 ? wide_bytes : block_threads / 32 * warp_words * 4
 //% where   block_bytes <= block_shared_bytes
-//% prefer  rows = state_bytes > 8 ? 4 : table_lanes == 32 && block_bytes * 2 > block_shared_bytes ? 16 : 8
-//% prefer  blocks_per_multiprocessor = min(table_lanes == 32 ? 4 : 8, block_shared_bytes / (block_bytes + 1024))
+//% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (block_bytes + 1024) <= block_shared_bytes
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * rows))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)

@@ -6,12 +6,12 @@
 //% let     least_own = 32 * (8 * (element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
-//% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
 //% tune    ring_offsets = 512, 256, 1024
 //% tune    held_totals = 512, 256, 1024
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8, 10, 12, 16
+//% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
 //% let     step_items = element_bytes == 1 ? min(16, items_per_thread) : element_bytes == 2 ? 8 : 4
 //% let     line_items = element_bytes >= 4 ? 32 : 128
 //% let     row_bytes = items_per_thread * state_bytes
@@ -29,26 +29,8 @@
 //% let     all_bytes = block_shared_bytes + reserved_bytes
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
+//% fits    block_bytes * blocks_per_multiprocessor <= all_bytes
 //% where   byte_marks == 0 || items_per_thread >= 16
-//% let     is_short = mean_length < (element_bytes > 2 ? 20 : 6)
-//% let     is_few = num_elements > 0 && num_elements <= 33554432
-//% let     is_pair = (state_bytes == 8 || state_bytes == 12) && element_bytes <= 4 && !is_few && !is_short && longest_length <= 32 * mean_length && block_shared_bytes > 131072
-//% let     is_little = is_few || state_bytes > 8 && !is_pair
-//% prefer  items_per_thread = element_bytes > 16 || state_bytes > 16 ? 8 : is_short || is_little ? 16 : element_bytes == 1 && state_bytes == 4 ? 64 : 32
-//% prefer  byte_marks = is_short && items_per_thread >= 16 ? 1 : 0
-//% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
-//% let     is_uneven = longest_length > 32 * mean_length && state_bytes <= 4
-//% let     is_byte = element_bytes == 1 && state_bytes == 4 && !is_little && !is_uneven && 2 * tile_ends + 64 <= 256
-//% let     is_tight = is_byte || is_pair && 2 * tile_ends <= 256 || state_bytes >= 8 && 2 * tile_ends + 192 <= 256
-//% prefer  ring_offsets = is_tight ? 256 : is_uneven || 2 * tile_ends + 192 > 512 ? 1024 : 512
-//% prefer  held_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : is_uneven ? 1024 : 512
-//% let     most_threads = element_bytes <= 2 ? 640 : 512
-//% let     half_threads = (all_bytes / 2 - 2048) / desk_bytes * 32
-//% let     all_threads = (block_shared_bytes - static_bytes) / desk_bytes * 32
-//% let     few_threads = is_pair ? 128 : half_threads >= 32 ? min(256, half_threads) : all_threads
-//% let     is_busy = (element_bytes <= 2 || state_bytes > element_bytes || costly_combine) && !is_few
-//% prefer  block_threads = is_busy ? min(is_pair ? 384 : most_threads, all_threads) : few_threads
-//% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, all_bytes / block_bytes)
 //% use     parts/tiles/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))

@@ -3,18 +3,6 @@
 //% source  Yang, Buluc & Owens 2018, Design Principles for Sparse Matrix Multiplication on the GPU, row split
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows
-//% let     known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_wide_gather = gathers_rows && num_features >= 64
-//% let     is_small = num_features <= 64 || row_bytes <= 2
-//% let     are_alike = known && longest_length <= 2 * mean_length
-//% let     is_even = uniform || are_alike || known && (mean_length <= 16 || is_small && !is_wide_gather)
-//% suits   ranges || is_even && mean_length <= 4096 ? 90 : whole ? 10 : 60
-//% let     is_long = costly_combine || state_bytes >= 16
-//% let     row_vector = max(1, 16 / max(1, row_bytes))
-//% let     half_vector = max(1, row_vector / 2)
-//% let     is_odd = num_features % 2 == 1
-//% let     smaller = num_features % half_vector == 0 ? half_vector : 1
-//% let     part = num_features % row_vector == 0 ? row_vector : smaller
 //% tune    block_threads = 256, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
@@ -22,16 +10,8 @@
 //% tune    rows_per_step = 8, 1, 2, 4
 //% tune    segments_per_group = 1, 2, 4
 //% where   feature_lanes * row_lanes <= 32
-//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : part
-//% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
-//% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
-//% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
-//% prefer  row_lanes = min(32 / feature_lanes, max(1, mean_length / 4))
-//% let     few_rows = uniform ? 32 : 8
-//% let     is_short = row_bytes <= 2 || gathers_rows || mean_length <= few_rows
-//% prefer  rows_per_step = is_long || mean_length <= 2 ? 2 : is_short ? 4 : 8
-//% prefer  segments_per_group = is_long || !uniform ? 1 : mean_length <= 2 ? 4 : mean_length <= 8 ? 2 : 1
-//% prefer  block_threads = uniform ? 256 : 64
+//% fits    num_features % features_per_lane == 0
+//% fits    num_features == 0 || feature_lanes == 1 || feature_lanes / 2 * features_per_lane < num_features
 //% let     group_lanes = feature_lanes * row_lanes
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / group_lanes * segments_per_group

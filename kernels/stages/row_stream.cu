@@ -4,29 +4,13 @@
 //% source  Merrill & Garland 2016, Merge-based Parallel Sparse Matrix-Vector Multiplication
 //% layout  whole, uniform, offsets
 //% needs   associative, rows, !rows_by_place
-//% suits   80
-//% let     is_long = costly_combine || state_bytes >= 16
-//% let     row_vector = max(1, 16 / max(1, row_bytes))
-//% let     half_vector = max(1, row_vector / 2)
-//% let     is_odd = num_features % 2 == 1
-//% let     smaller = num_features % half_vector == 0 ? half_vector : 1
-//% let     part = num_features % row_vector == 0 ? row_vector : smaller
 //% tune    block_threads = 256, 64, 128
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
 //% tune    rows_per_step = 8, 1, 2, 4
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8
-//% let     lane_part = num_features <= 32 ? 1 : num_features <= 64 ? 2 : num_features <= 128 ? 4 : 8
-//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : min(part, lane_part)
-//% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
-//% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
-//% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
-//% prefer  rows_per_step = is_long ? 4 : 8
-//% let     is_wide = gathers_rows || row_bytes >= 8 || state_bytes >= 8 && !is_long
-//% let     is_mild = gathers_rows && longest_length <= 32 * max(1, mean_length)
-//% let     usual = state_bytes <= 8 && (is_long || row_bytes <= 2 && !is_mild) ? 5 : 4
-//% let     narrow_blocks = num_features > 32 ? usual : is_wide ? 5 : 6
-//% prefer  blocks_per_multiprocessor = num_features > 0 && num_features <= 64 ? narrow_blocks : 2
+//% fits    num_features % features_per_lane == 0
+//% fits    num_features == 0 || feature_lanes == 1 || feature_lanes / 2 * features_per_lane < num_features
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / feature_lanes
 //% let     least_blocks = ceil_div(feature_blocks, block_groups)

@@ -9,17 +9,8 @@
 //% tune    slices_per_warp = 4, 1, 2, 3, 5, 6, 7, 8, 10, 12, 14, 16
 //% tune    resident_threads = 1024, 768
 //% let     wave_items = 528 * 224 * ceil_div(64, max(4, state_bytes))
-//% let     waves = ceil_div(num_elements > 0 ? num_elements : 268435456, wave_items)
-//% let     are_crowded = flags && waves > 8 && mean_length < 8
-//% let     half_waves = ceil_div(2 * num_elements, wave_items)
-//% let     are_more = keys && state_bytes == element_bytes && half_waves > 5 && half_waves <= 10
-//% let     few = are_more ? waves + 1 : flags && state_bytes <= 8 && waves == 7 ? 8 : waves
-//% let     fewest = are_crowded ? 4 : waves <= 8 ? few : ceil_div(waves, 2) * 2
-//% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
-//% let     usual = waves <= 16 ? fewest : in_turns
-//% let     short_slices = mean_length < 3 ? 3 : mean_length < 4 ? 4 : 6
-//% let     most_slices = mean_length >= 18 ? 16 : mean_length >= 7 ? 8 : mean_length > 0 ? short_slices : 8
-//% prefer  slices_per_warp = keys ? min(state_bytes > 48 ? 8 : most_slices, usual) : usual
+//% let     waves = ceil_div(num_elements, wave_items)
+//% fits    slices_per_warp >= (waves > 16 ? 4 : waves)
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% let     num_partials = num_tiles + num_tiles / 31 + 8

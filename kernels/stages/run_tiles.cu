@@ -4,23 +4,11 @@
 //% source  Merrill & Garland 2016 (look-back)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
-//% let     most_narrow = flags ? 6291456 : element_bytes == 1 ? 6029312 : 4718592
 //% let     has_room = copies_items && block_shared_bytes > 196608
-//% let     takes_room = has_room && !uses_length
-//% let     most_fours = takes_room && keys ? 4325376 : 3670016
-//% let     most_light = element_bytes <= 2 ? most_narrow : most_fours
-//% let     most_eights = takes_room ? 3244032 : flags ? 2621440 : 2162688
-//% let     most_pairs = element_bytes >= 8 ? most_eights : flags ? 6291456 : 5242880
-//% let     most_sixteens = flags ? 3145728 : element_bytes <= 4 && mean_length >= 16 ? 3538944 : 4980736
-//% let     most_twelves = mean_length >= 16 ? 4718592 : 6291456
-//% let     most_widest = mean_length >= 8 ? 2621440 : 4718592
-//% let     most_rich = state_bytes > 16 ? most_widest : state_bytes > 12 ? most_sixteens : most_twelves
-//% let     most_wide = state_bytes <= 24 ? most_rich : keys ? 1310720 : 1048576
-//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
-//% tune    block_threads = 256, 128, 288, 320, 352, 384, 416, 448, 512
 //% tune    items_per_thread = 16, 8, 4, 24, 32
 //% tune    copies = 0, 1
 //% tune    slices_per_warp = 1, 2, 3
+//% tune    block_threads = 256, 128, 288, 320, 352, 384, 416, 448, 512
 //% let     resident_threads = cc == 75 ? 1024 : 1152
 //% let     lane_items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     place_bytes = (keys ? 2 : 0) + (uses_length ? 2 : 0)
@@ -30,29 +18,9 @@
 //% let     is_static = staged_bytes + block_threads * (2 + state_bytes / 8) <= 48640
 //% where   lane_items <= 16 && (copies ? copies_items : is_static && slices_per_warp == 1)
 //% let     most_threads = state_bytes == 4 ? 1152 : 768
-//% where   slices_per_warp == 1 || has_room && slices_per_warp * (block_threads - 32) <= most_threads
-//% let     is_little = state_bytes > 4 && num_elements <= (state_bytes <= 12 ? 196608 : 0)
-//% let     is_odd = state_bytes > 4 && state_bytes < 8 || state_bytes >= 40
-//% let     wide_items = state_bytes == 12 ? 24 : is_odd || is_little ? 16 : 32
-//% prefer  items_per_thread = state_bytes <= 4 ? 16 : wide_items
-//% let     per_warp = 132 * 512
-//% let     per_block = ceil_div(num_elements, per_warp)
-//% let     per_half = ceil_div(num_elements, 2 * per_warp)
-//% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
-//% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
-//% let     light_warps = per_block <= 15 ? one_wave : two_waves
-//% let     is_in_eights = state_bytes == 8 && per_block > 24 && per_block <= 48
-//% let     is_in_slices = is_in_eights || state_bytes == 4 && keys && per_block > 35 && per_block <= 66
-//% prefer  copies = takes_room && is_in_slices || copies_items && state_bytes == 8 && num_elements > 393216 ? 1 : 0
-//% prefer  slices_per_warp = copies && takes_room && is_in_slices ? (per_block > 48 ? 3 : 2) : 1
-//% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096
-//% let     wide_warps = is_little || is_second_wave ? 7 : state_bytes == 12 ? 11 : 8
-//% let     most_warps = keys && uses_length ? (state_bytes <= 4 ? 11 : 7) : 15
-//% let     one_warps = copies ? 8 : min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
-//% let     many_warps = min(12, ceil_div(per_block, 2 * slices_per_warp))
 //% let     slice_bytes = state_bytes * (lane_items * 32 + (state_bytes == 4 ? 4 : lane_items * 2 + 1))
 //% let     num_slices = (block_threads / 32 - 1) * slices_per_warp
-//% prefer  block_threads = 32 + 32 * (slices_per_warp == 1 ? one_warps : many_warps)
+//% where   slices_per_warp == 1 || has_room && slices_per_warp * (block_threads - 32) <= most_threads
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% scratch ticket : unsigned[1] zero

@@ -2,14 +2,8 @@
 //% title   One thread reduces one segment
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
-//% let     is_medium = num_elements <= 16777216
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
-//% let     are_few = num_segments > 0 && num_segments <= 1048576
-//% let     most_alike = mean_length > 4 || are_few ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
-//% let     is_light = element_bytes <= 4 && state_bytes <= 4 && !costly_combine && !is_medium
-//% let     most_others = mean_length > 4 || are_few ? 1 : is_light ? 4 : 2
-//% prefer  segments_per_thread = uniform ? most_alike : most_others
 //% let     block_segments = block_threads * segments_per_thread
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segments/segment_extent.cuh

@@ -6,8 +6,6 @@
 //% needs   associative
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
-//% prefer  block_threads = offsets ? 128 : 256
-//% prefer  items_per_thread = mean_length >= 256 ? 8 : 4
 //% launch  reduce  grid = ceil_div(num_segments, block_threads / 32)  block = block_threads
 //% use     parts/segments/segment_extent.cuh
 //% use     parts/reduce/warp_reduce.cuh

@@ -7,13 +7,12 @@
 //% let     least_bytes = 32 * (8 * (tiles * element_bytes + state_bytes) + state_bytes + 4) + 1024 * 8
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_bytes <= 46000
-//% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
-//% tune    ring_offsets = 512, 256, 1024
-//% tune    held_totals = 512, 0, 256, 1024
-//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 7, 8, 10, 12, 16
 //% tune    sparse_ends = 0, 1
-//% let     item_bytes = element_bytes + state_bytes
+//% tune    ring_offsets = 512, 256, 1024
+//% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
+//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 7, 8, 10, 12, 16
+//% tune    held_totals = 512, 0, 256, 1024
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
 //% let     tile_room = 32 + (sparse_ends == 1 ? 8 : 32) * items_per_thread
 //% let     own_bytes = 32 * (items_per_thread * tiles * element_bytes + 4) + tile_room * state_bytes + ring_bytes
@@ -25,19 +24,7 @@
 //% let     all_bytes = block_shared_bytes + reserved_bytes
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
-//% let     elements = num_elements > 0 ? num_elements : 268435456
-//% let     is_short = elements <= 33554432 || mean_length < 6
-//% let     is_little = elements <= 4194304 && state_bytes <= 8
-//% let     is_wide = state_bytes == 16 && element_bytes <= 4 && !is_short && block_shared_bytes > 131072
-//% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : is_wide ? 32 : item_bytes > 8 || is_short ? 16 : 32
-//% prefer  sparse_ends = is_wide && mean_length >= 12 ? 1 : 0
-//% let     num_warps = element_bytes <= 2 ? 24 : is_wide && sparse_ends == 0 ? 8 : 16
-//% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 || sparse_ends == 1 ? 256 : 512
-//% let     held_bytes = all_bytes / num_warps - 4 * state_bytes - fixed_bytes / 3 - own_bytes
-//% prefer  held_totals = held_bytes / state_bytes
-//% let     most_threads = sparse_ends == 1 ? 512 : 256
-//% prefer  block_threads = min(most_threads, (block_shared_bytes - static_bytes) / desk_bytes * 32)
-//% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
+//% fits    block_bytes * blocks_per_multiprocessor <= all_bytes
 //% use     parts/tiles/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))

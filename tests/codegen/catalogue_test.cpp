@@ -325,22 +325,6 @@ TEST(RuleOfThumb, TakesAStageThatHasAConfiguration)
                 }
 }
 
-/// In a tile of the shortest ones more segments end than the mean length tells.
-TEST(RuleOfThumb, LeanStreamHasRoomForTheEndsOfUnevenLengths)
-{
-    const auto& stage = Catalogue::standard().stage("lean_stream");
-    const auto room = [&](const std::string& op, std::int64_t longest) {
-        const Shape shape{std::int64_t{1} << 26, std::int64_t{1} << 19, longest};
-        const auto chosen = default_configuration(stage, plan_facts(problem(op), shape));
-        return std::pair(chosen.at("ring_offsets"), chosen.at("held_totals"));
-    };
-    for (const auto* op : {"sum_f32", "sum_f16", "sum_i8"}) {
-        EXPECT_EQ(room(op, 32 * 128), std::pair(512, 512)) << op;
-        EXPECT_EQ(room(op, 32 * 128 + 1), std::pair(1024, 1024)) << op;
-    }
-    EXPECT_EQ(room("argmax_f32", 1 << 20), std::pair(256, 256)) << "wide states have no room";
-}
-
 TEST(RuleOfThumb, TakesTheGreatestRankOfThoseThatCanServe)
 {
     const std::string even = "//% let is_even = longest_length <= 2 * mean_length\n";

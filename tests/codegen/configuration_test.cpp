@@ -90,14 +90,13 @@ TEST(Configuration, ConditionsOverUnknownNamesAreTheStagesFault)
     }
 }
 
-const Stage kPreferring = stage_with(
+const Stage kFitting = stage_with(
+    "//% tune items_per_thread = 16, 8, 32\n"
     "//% tune block_threads = 96, 64, 32, 128\n"
-    "//% tune items_per_thread = 32, 16, 8\n"
     "//% let lane_bytes = items_per_thread * element_bytes\n"
     "//% let block_bytes = block_threads * lane_bytes\n"
     "//% where block_bytes <= 4096\n"
-    "//% prefer items_per_thread = mean_length < 6 ? 16 : 8\n"
-    "//% prefer block_threads = 4096 / lane_bytes\n"
+    "//% fits mean_length >= 6 || items_per_thread <= 8\n"
     "//% let behind = nothing_knows_this\n");
 
 FormulaNames facts(std::int64_t element_bytes, std::int64_t mean_length = 64)
@@ -105,60 +104,73 @@ FormulaNames facts(std::int64_t element_bytes, std::int64_t mean_length = 64)
     return {{"element_bytes", element_bytes}, {"mean_length", mean_length}};
 }
 
-TEST(Preference, IsHeededWhereThereAreFacts)
+std::string nearest(const std::map<std::string, int>& wanted, const FormulaNames& known,
+                    const std::map<std::string, int>& chosen = {})
 {
-    EXPECT_EQ(print(default_configuration(kPreferring, facts(4))), "block_threads=128 items_per_thread=8");
-    EXPECT_EQ(print(default_configuration(kPreferring, facts(4, 5))), "block_threads=64 items_per_thread=16")
-        << "later lines see what earlier ones preferred";
-    const auto plain = stage_with("//% tune t = 2, 1, 3\n//% prefer t = 3\n");
-    EXPECT_EQ(print(default_configuration(plain)), "t=2") << "without facts, the first value";
-    EXPECT_EQ(print(default_configuration(plain, facts(4))), "t=3");
+    const auto found = nearest_configuration(kFitting, wanted, chosen, known);
+    return found ? print(*found) : "none";
 }
 
-TEST(Preference, TakesTheGreatestValueThatIsNotAbove)
+TEST(NearestConfiguration, IsTheWantedOneWhereItIsAllowed)
 {
-    const auto preferred = [](const std::string& formula) {
-        return print(default_configuration(
-            stage_with("//% tune t = 6, 2, 9, 4\n//% prefer t = " + formula + "\n"), facts(1)));
-    };
-    EXPECT_EQ(preferred("5"), "t=4");
-    EXPECT_EQ(preferred("6"), "t=6");
-    EXPECT_EQ(preferred("100"), "t=9");
-    EXPECT_EQ(preferred("1"), "t=2") << "the least, where all are above";
-    EXPECT_EQ(preferred("-7"), "t=2");
+    EXPECT_EQ(nearest({{"block_threads", 64}, {"items_per_thread", 8}}, facts(4)),
+              "block_threads=64 items_per_thread=8");
+    EXPECT_EQ(nearest({{"block_threads", 32}}, facts(4)), "block_threads=32 items_per_thread=16")
+        << "the first value of what is not said";
+    EXPECT_EQ(nearest({{"block_threads", 100}, {"items_per_thread", 1}}, facts(4)),
+              "block_threads=96 items_per_thread=8")
+        << "the greatest value up to it, else the least above it";
 }
 
-TEST(Preference, YieldsToWhatIsChosen)
+TEST(NearestConfiguration, GivesWayInTheLastTunableFirst)
 {
-    EXPECT_EQ(print(configure(kPreferring, {{"items_per_thread", 32}}, facts(4))),
-              "block_threads=32 items_per_thread=32")
-        << "what is chosen is seen by all lines";
-    EXPECT_EQ(print(configure(kPreferring, {{"block_threads", 32}}, facts(8))),
-              "block_threads=32 items_per_thread=8");
+    EXPECT_EQ(nearest({{"block_threads", 128}, {"items_per_thread", 16}}, facts(4)),
+              "block_threads=64 items_per_thread=16");
+    EXPECT_EQ(nearest({{"block_threads", 128}, {"items_per_thread", 32}}, facts(8)),
+              "block_threads=32 items_per_thread=16");
+    const auto least = stage_with("//% tune t = 2, 4, 8\n//% where num_segments <= t\n");
+    const auto raised = nearest_configuration(least, {{"t", 2}}, {}, {{"num_segments", 3}});
+    EXPECT_EQ(print(raised.value()), "t=4") << "a greater value, where no lesser one will do";
 }
 
-TEST(Preference, MayNotBreakACondition)
+TEST(NearestConfiguration, FitsUnlessTheUserSaysOtherwise)
 {
+    const std::map<std::string, int> wanted = {{"block_threads", 64}, {"items_per_thread", 16}};
+    EXPECT_EQ(nearest(wanted, facts(4, 5)), "block_threads=64 items_per_thread=8");
+    EXPECT_EQ(nearest(wanted, facts(4, 5), {{"items_per_thread", 16}}),
+              "block_threads=64 items_per_thread=16");
+    EXPECT_EQ(nearest(wanted, facts(4), {{"items_per_thread", 32}}), "block_threads=32 items_per_thread=32")
+        << "the others give way to what is chosen";
+    EXPECT_EQ(nearest(wanted, facts(100)), "none") << "what must hold never gives way";
+}
+
+TEST(Configuration, OfAStageWithoutRowsIsTheNearestToItsFirstValues)
+{
+    EXPECT_EQ(print(default_configuration(kFitting)), "block_threads=96 items_per_thread=16")
+        << "nothing is known, so nothing is asked";
+    EXPECT_EQ(print(default_configuration(kFitting, facts(4))), "block_threads=64 items_per_thread=16");
+    EXPECT_EQ(print(configure(kFitting, {{"block_threads", 128}}, facts(4))),
+              "block_threads=128 items_per_thread=8");
     try {
-        (void)default_configuration(kPreferring, facts(100));
+        (void)default_configuration(kFitting, facts(100));
         FAIL() << "accepted";
     } catch (const InputError& error) {
         EXPECT_STREQ(error.what(),
-                     "stage x: block_threads=32 items_per_thread=8 is excluded; it must hold that "
+                     "stage x: block_threads=96 items_per_thread=16 is excluded; it must hold that "
                      "block_bytes <= 4096");
     }
 }
 
-TEST(Preference, OfUnknownNamesIsTheStagesFault)
+TEST(Configuration, ConditionsOverUnknownNamesAreTheStagesFaultToo)
 {
-    const auto stage = stage_with("//% tune t = 1, 2\n//% prefer t = mean_lenght\n");
+    const auto stage = stage_with("//% tune t = 1, 2\n//% fits t < mean_lenght\n");
     EXPECT_EQ(print(default_configuration(stage)), "t=1") << "nobody asks";
     try {
         (void)default_configuration(stage, facts(4));
         FAIL() << "accepted";
     } catch (const SpecError& error) {
         EXPECT_STREQ(error.what(),
-                     "stages/x.cu:6: in 'mean_lenght': unknown name 'mean_lenght'; did you mean "
+                     "stages/x.cu:6: in 't < mean_lenght': unknown name 'mean_lenght'; did you mean "
                      "'mean_length'?");
     }
 }
@@ -166,18 +178,18 @@ TEST(Preference, OfUnknownNamesIsTheStagesFault)
 TEST(Sizes, AreKnownToConditionsBelowThem)
 {
     std::string all;
-    for (const auto& configuration : configurations(kPreferring, facts(4)))
+    for (const auto& configuration : configurations(kFitting, facts(4, 5)))
         all += print(configuration) + "\n";
     EXPECT_EQ(all,
-              "block_threads=96 items_per_thread=8\n"
               "block_threads=64 items_per_thread=16\n"
-              "block_threads=64 items_per_thread=8\n"
-              "block_threads=32 items_per_thread=32\n"
               "block_threads=32 items_per_thread=16\n"
+              "block_threads=96 items_per_thread=8\n"
+              "block_threads=64 items_per_thread=8\n"
               "block_threads=32 items_per_thread=8\n"
-              "block_threads=128 items_per_thread=8\n");
-    EXPECT_EQ(kPreferring.sizes.size(), 2u)
-        << "those behind the last condition or preference are for launches";
+              "block_threads=128 items_per_thread=8\n"
+              "block_threads=32 items_per_thread=32\n")
+        << "whether they fit is asked of none that is given";
+    EXPECT_EQ(kFitting.sizes.size(), 2u) << "those behind the last condition are for launches";
 }
 
 }  // namespace

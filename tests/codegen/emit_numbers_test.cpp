@@ -69,7 +69,7 @@ TEST(EmitNumbers, NumbersAreTunablesOrSizesThatNeedNoWorkload)
     } catch (const SpecError& error) {
         EXPECT_STREQ(error.what(),
                      "stages/x.cu: number 'blocks' is neither a tunable nor a size above the "
-                     "last needs, suits, where or prefer");
+                     "last needs, suits, where or fits");
     }
 }
 

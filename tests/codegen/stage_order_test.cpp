@@ -5,10 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "codegen/catalogue.h"
 #include "codegen/facts.h"
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
+#include "dsl/operator.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
 
@@ -16,7 +21,7 @@ namespace segfold::stage_order_test {
 namespace {
 
 // Places among the facts, and what stands for an unknown number.
-constexpr std::size_t kMap = 5, kRowBytes = 6, kForm = 12, kElements = 13;
+constexpr std::size_t kMap = 5, kRowBytes = 6, kForm = 14, kElements = 15;
 constexpr int kUnknown = -9999;
 
 /// Facts of a fold of columns in one segment, else all 0.
@@ -110,8 +115,8 @@ TEST(StageOrder, SaysWhereItsTextIsWrong)
               "kernels/ranks/order.txt:2: the tree does not end with the line");
     EXPECT_EQ(message("stage s -1 uniform\na3-10-20+5\n"),
               "kernels/ranks/order.txt:2: the tree ends before the line does");
-    EXPECT_EQ(message("stage s -1 uniform\nA3-10-20\n"),
-              "kernels/ranks/order.txt:2: 'A' is neither a fact nor the sign of a leaf");
+    EXPECT_EQ(message("stage s -1 uniform\nC3-10-20\n"),
+              "kernels/ranks/order.txt:2: 'C' is neither a fact nor the sign of a leaf");
     EXPECT_EQ(message("stage s 1 rows\n"), "kernels/ranks/order.txt:1: 'rows' is no kind of work");
     EXPECT_EQ(message("stage s x\n"), "kernels/ranks/order.txt:1: 'x' is not a number of 16 bits");
     EXPECT_EQ(message("stage s 1 uniform\na40000+1+2\n"),
@@ -127,8 +132,9 @@ TEST(StageOrder, AsksLogarithmsInSixteenthsOfAnOctave)
 {
     // 2^20 elements in 2^10 segments; the longest is four times the mean; padding makes it one half more.
     const auto facts = facts_of(SegmentForm::offsets, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19});
-    EXPECT_EQ(facts, (OrderFacts{32,  32,  0,   1,  0,    0, kUnknown, 0,   0,   0,   0,   1,   1,
-                                 320, 160, 160, 32, -128, 9, 0,        352, 192, 192, 192, 192, kUnknown}));
+    EXPECT_EQ(facts,
+              (OrderFacts{32, 32,  0,   1,   0,  0,    kUnknown, 0, 0,   0,   0,   1,   0,   32,
+                          1,  320, 160, 160, 32, -128, 9,        0, 352, 192, 192, 192, 192, kUnknown}));
     EXPECT_EQ(facts_of(SegmentForm::ranges, {1 << 20, 1 << 10, 1 << 12, 0, 3 << 19}), facts);
     const auto equal = facts_of(SegmentForm::uniform, {1000 * 999, 1000, 999});
     EXPECT_EQ(equal[kForm], 0);
@@ -141,21 +147,36 @@ TEST(StageOrder, AsksLogarithmsInSixteenthsOfAnOctave)
     EXPECT_EQ(facts_of(SegmentForm::keys, {})[kElements + 2], 16 * 6);
 }
 
-TEST(StageOrder, RanksEveryStageThatFoldsColumns)
+/// Folds and write-back, of columns and of rows of features.
+TEST(StageOrder, RanksEveryStageButThoseOfGroupsAndScans)
 {
+    const auto row_softmax =
+        parse_operator("row_softmax.seg", R"(operator row_softmax(x: row f32) -> each f32 {
+  state { greatest: f32 = -inf; sum: f32 = 0 }
+  lift { greatest = x; sum = 1 }
+  combine(a, b) { greatest = max(a.greatest, b.greatest); sum = a.sum + b.sum }
+  map x / sum
+})");
+    std::set<std::string> seen;
     for (const auto* catalogue : {&Catalogue::standard(), &Catalogue::native()})
-        for (const auto& stage : catalogue->stages()) {
-            const bool takes_offsets =
-                std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
-            const auto form = takes_offsets ? SegmentForm::offsets : stage.forms.back();
-            const Problem problem(standard_operator("sum_f32"), form);
-            const auto facts = plan_facts(problem, {1 << 20, 1 << 15, 64});
-            if (!stage.is_rung && form != SegmentForm::groups && catalogue->serves(stage, problem, facts)) {
-                EXPECT_TRUE(StageOrder::standard().expected_share(stage.name, order_facts(facts)))
-                    << stage.name;
-                EXPECT_FALSE(stage.suits) << stage.name << ": rows rank it";
-            }
-        }
+        for (const auto& stage : catalogue->stages())
+            for (const auto& op : {standard_operator("sum_f32"), standard_operator("softmax_f32"),
+                                   without_outputs(row_softmax), row_softmax})
+                for (const auto form : {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::flags}) {
+                    const Problem problem(op, form);
+                    const auto facts = plan_facts(problem, {1 << 20, 1 << 15, 64, 4});
+                    const bool takes = std::ranges::find(stage.forms, form) != stage.forms.end();
+                    const bool is_of_host_rows = catalogue == &Catalogue::native() && has_rows(op);
+                    if (stage.is_rung || !takes || is_of_host_rows ||
+                        !catalogue->serves(stage, problem, facts))
+                        continue;
+                    EXPECT_TRUE(StageOrder::standard().expected_share(stage.name, order_facts(facts)))
+                        << stage.name << " " << op.name << " " << name(form);
+                    EXPECT_FALSE(stage.suits) << stage.name << ": rows rank it";
+                    seen.insert(stage.name);
+                }
+    EXPECT_TRUE(seen.contains("fused_row_groups") && seen.contains("fused_blocks") &&
+                seen.contains("row_stream") && seen.contains("lane_scan"));
     EXPECT_FALSE(StageOrder::standard().expected_share("warp_stream", facts_of(SegmentForm::keys, {})))
         << "no row has keys, which it reads as offsets";
     const auto ranked = Catalogue::standard().ranked(

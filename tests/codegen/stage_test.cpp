@@ -59,24 +59,25 @@ body
     EXPECT_NE(stage.text.find("//% stage"), std::string::npos) << "the text keeps its directives";
 }
 
-TEST(Stage, KeepsPreferencesAndTheSizesTheySee)
+TEST(Stage, KeepsConditionsTheSizesTheySeeAndTheTunablesTheyWaitFor)
 {
     const auto stage = read_stage("stages/x.cu", kHead + std::string(R"(//% tune b = 1, 2
 //% tune c = 3, 4
-//% let first = 2 * b
-//% prefer c = first
-//% let second = 3 * b
-//% prefer b = second
-//% prefer b = 1
+//% let first = 2 * num_items
+//% fits c < first
+//% let second = first + b
+//% where second < 9
+//% where first < 9
 //% let third = 4 * b
 )"));
-    ASSERT_EQ(stage.prefer.size(), 3u) << "in the order of the lines, a tunable as often as it is named";
-    EXPECT_EQ(stage.prefer[0].first, "c");
-    EXPECT_EQ(stage.prefer[0].second.text(), "first");
-    EXPECT_EQ(stage.prefer[1].first, "b");
+    ASSERT_EQ(stage.fits.size(), 1u);
+    EXPECT_EQ(stage.fits[0].text(), "c < first");
     ASSERT_EQ(stage.sizes.size(), 2u);
     EXPECT_EQ(stage.sizes[0].first.text(), "first");
     EXPECT_EQ(stage.sizes[1].first.text(), "second");
+    EXPECT_EQ(stage.sizes_after, (std::vector<std::size_t>{0, 1}));
+    EXPECT_EQ(stage.fits_after, (std::vector<std::size_t>{2}));
+    EXPECT_EQ(stage.where_after, (std::vector<std::size_t>{1, 0})) << "through the sizes that they name";
 }
 
 TEST(Stage, KeepsTheSizesThatNeedsSee)
@@ -112,7 +113,7 @@ TEST(Stage, MayLackWhatIsOptional)
     EXPECT_EQ(stage.after, "");
     EXPECT_EQ(stage.source, "");
     EXPECT_TRUE(stage.needs.empty() && stage.tunables.empty() && stage.where.empty());
-    EXPECT_TRUE(stage.prefer.empty() && stage.sizes.empty());
+    EXPECT_TRUE(stage.fits.empty() && stage.sizes.empty());
 }
 
 TEST(Stage, NeedsFourDirectives)
@@ -158,14 +159,10 @@ TEST(Stage, MalformedDirectivesAreNamed)
     EXPECT_EQ(failure_of("where").substr(0, 23), "stages/x.cu:5: expected");
     EXPECT_EQ(failure_of("suits").substr(0, 23), "stages/x.cu:5: expected");
     EXPECT_EQ(failure_of("suits 1\n//% suits 2"), "stages/x.cu:6: 'suits' is said twice");
-    EXPECT_EQ(failure_of("prefer"), "stages/x.cu:5: expected 'NAME = ...', found ''");
-    EXPECT_EQ(failure_of("prefer block_threads = 64"),
-              "stages/x.cu:5: 'prefer' names 'block_threads', which no 'tune' above declares");
-    EXPECT_EQ(failure_of("prefer b = 1\n//% tune b = 1, 2"),
-              "stages/x.cu:5: 'prefer' names 'b', which no 'tune' above declares");
+    EXPECT_EQ(failure_of("fits").substr(0, 23), "stages/x.cu:5: expected");
+    EXPECT_EQ(failure_of("prefer b = 1").substr(0, 42), "stages/x.cu:5: unknown directive 'prefer'");
     EXPECT_EQ(failure_of("tune block_threads = 64, 32, 64"),
               "stages/x.cu:5: 64 stands twice among the values of block_threads");
-    EXPECT_EQ(failure_of("tune b = 1\n//% prefer b = ").substr(0, 23), "stages/x.cu:6: expected");
     EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "nothing was thrown")
         << "weaving balances these";
 }

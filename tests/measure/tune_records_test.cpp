@@ -157,7 +157,7 @@ TEST(TuningRecords, AFileThatWasCutOffLosesOneRowAndTakesMore)
     EXPECT_TRUE(RecordStore::open(folder.file("nowhere")).complaints().empty());
 }
 
-TEST(TuningRecords, WhatAStagePrefersIsNoPartOfItsHash)
+TEST(TuningRecords, WhatSuitsAStageIsNoPartOfItsHash)
 {
     const auto& catalogue = Catalogue::standard();
     auto stage = catalogue.stage("tile_scan");
@@ -167,7 +167,7 @@ TEST(TuningRecords, WhatAStagePrefersIsNoPartOfItsHash)
         changed.text = line + changed.text;
         return stage_hash(changed, catalogue);
     };
-    EXPECT_EQ(with("//% prefer  block_threads = 64\n"), hash);
+    EXPECT_EQ(with("//% fits    block_threads == 64\n"), hash);
     EXPECT_EQ(with("//% source  Somebody 1970\n"), hash);
     EXPECT_EQ(with("//% suits   num_elements\n"), hash);
     EXPECT_NE(with("// a comment, which the emitted text has\n"), hash);

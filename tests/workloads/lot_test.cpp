@@ -148,8 +148,9 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
     EXPECT_EQ(
         bench::titles_of_rates(),
         "date,device,driver,compiler,operator,element_bytes,state_bytes,combine_cost,commutative,gathers,map,"
-        "row_bytes,gathers_rows,calls_library,mixed_fields,many_fields,wide_vectors,form,elements,segments,"
-        "longest,padded,features,rates\n");
+        "row_bytes,gathers_rows,calls_library,mixed_fields,many_fields,wide_vectors,element_cost,result_"
+        "bytes,form,"
+        "elements,segments,longest,padded,features,rates\n");
     EXPECT_EQ(bench::print_rates({records[0]}, machine),
               "2026-11-20,GPU,13.0,NVRTC 13.0,sum_f32,4,4,1,1,0,0,0,0,0,0,0,0,offsets,1000,10,400,4000,1,"
               "tile_scan@1f3a90=0.5 warp_stream@1f3a90:held_totals=64;block_threads=128=0.25\n");

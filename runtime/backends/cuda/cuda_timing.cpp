@@ -8,6 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
+#include "runtime/support/files/user_folders.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold::cuda {
@@ -257,6 +258,7 @@ ReadCeiling CudaTiming::read_ceiling()
     buffer.fill_with(1.0f);
     const auto multiprocessors = static_cast<std::uint64_t>(context_.info().multiprocessors);
     ReadCeiling best;
+    const auto own_turn = turn();
     for (const int loads : {1, 4, 8})
         for (const std::uint64_t waves : {4, 8, 16, 32})
             for (const std::uint64_t block : {256, 512}) {
@@ -279,6 +281,7 @@ bool CudaTiming::fits_cache(std::int64_t bytes) const
 
 std::vector<double> CudaTiming::time(const TimedLaunch& launch, int warmups, int repeats, bool flush)
 {
+    const auto own_turn = turn();
     if (!flush)
         return time_launches(stream_, warmups, repeats, launch);
     return time_launches(stream_, warmups, repeats, launch, [&] { fill_cache(); });
@@ -292,6 +295,7 @@ std::vector<std::vector<double>> CudaTiming::time_by_turns(std::span<const Timed
         for (int i = 0; i < dropped + samples; ++i)
             of.emplace_back(Event(stream_.context()), Event(stream_.context()));
     stream_.synchronize();
+    const auto own_turn = turn();
     for (std::size_t i = 0; i < events.front().size(); ++i)
         for (std::size_t k = 0; k < launches.size(); ++k) {
             throw_if_stopped();
@@ -305,6 +309,12 @@ std::vector<std::vector<double>> CudaTiming::time_by_turns(std::span<const Timed
         for (auto i = static_cast<std::size_t>(dropped); i < events[k].size(); ++i)
             milliseconds[k].push_back(elapsed_milliseconds(events[k][i].first, events[k][i].second));
     return milliseconds;
+}
+
+Turn CudaTiming::turn() const
+{
+    const auto folder = user_cache_folder("turns");
+    return Turn(folder.empty() ? folder : folder / context_.info().uuid);
 }
 
 void CudaTiming::fill_cache()

@@ -10,10 +10,12 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/driver/module.h"
 #include "runtime/backends/timing.h"
+#include "runtime/support/processes/turn.h"
 
 namespace segfold::cuda {
 
-/// Measures launches in one stream of a GPU.
+/// Measures launches in one stream of a GPU. Processes of a user that measure on one GPU take turns at what
+/// they time.
 ///
 /// Plans announced by expect() are compiled on the host's cores while other plans run. The first announced
 /// plan is a program of its own. The others share programs; the compile time of a plan is then an equal part
@@ -54,6 +56,8 @@ public:
 
 private:
     void fill_cache() override;
+    /// Waits until no other process of this user times anything on this GPU.
+    [[nodiscard]] Turn turn() const;
     void read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel, std::uint64_t grid,
               std::uint64_t block);
 

@@ -89,10 +89,14 @@ std::vector<PlanWord> plan_words(const Arguments& arguments)
     std::vector<PlanWord> plans;
     for (const auto& text : arguments.values("plan")) {
         const auto colon = std::min(text.find(':'), text.size());
-        PlanWord plan{text.substr(0, colon), text.substr(std::min(colon + 1, text.size())), {}};
+        PlanWord plan{text.substr(0, colon), text.substr(std::min(colon + 1, text.size()))};
         for (std::size_t begin = 0; begin < plan.tunables.size();) {
             const auto end = std::min(plan.tunables.find(',', begin), plan.tunables.size());
-            add_setting(plan.chosen, "plan", plan.tunables.substr(begin, end - begin));
+            const auto setting = plan.tunables.substr(begin, end - begin);
+            if (begin == 0 && setting == "near")
+                plan.is_near = true;
+            else
+                add_setting(plan.chosen, "plan", setting);
             begin = end + 1;
         }
         plans.push_back(std::move(plan));

@@ -48,11 +48,12 @@ std::string chosen_by_flag(const Arguments& arguments);
 std::map<std::string, int> settings(const Arguments& arguments);
 
 /// A stage and some of its tunables, as one word: "warp_stream" or
-/// "warp_stream:ring_offsets=256,held_totals=0".
+/// "warp_stream:ring_offsets=256,held_totals=0". The first tunable may be "near".
 struct PlanWord {
     std::string stage;
     std::string tunables;  ///< the text after the colon
-    std::map<std::string, int> chosen;
+    std::map<std::string, int> chosen = {};
+    bool is_near = false;  ///< where the workload does not allow it, the nearest configuration is meant
 };
 
 /// Returns the values of --plan. Throws InputError.

@@ -50,6 +50,7 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"rates", "FILE"},
                                 {"emit-peer", "PEER"},
                                 {"plan", "STAGE:NAME=VALUE,...", true},
+                                {"first", "N"},
                                 {"ladder"},
                                 {"no-tune"},
                                 {"given-as", "flags|keys"}};
@@ -123,7 +124,7 @@ std::vector<bench::AskedPlan> asked_plans(const Arguments& arguments)
 {
     std::vector<bench::AskedPlan> plans;
     for (auto& word : plan_words(arguments))
-        plans.push_back({word.stage, word.tunables, word.chosen});
+        plans.push_back({word.stage, word.tunables, word.chosen, word.is_near});
     return plans;
 }
 
@@ -180,6 +181,7 @@ BenchRequest bench_request(const Arguments& arguments)
     }
     request.plans.chosen = plan_request(arguments);
     request.plans.others = asked_plans(arguments);
+    request.plans.first = static_cast<int>(arguments.integer("first", 1, 1000).value_or(0));
     request.plans.with_rungs = arguments.has("ladder");
     request.plans.asks_records = !arguments.has("no-tune");
     if (const auto form = arguments.choice("given-as", kFoundForms))

@@ -227,6 +227,18 @@ private:
             add(std::move(entry));
             return;
         }
+        // Two plans may have come to be one, if a workload allows neither as it was asked for.
+        const auto same = std::ranges::find_if(record_.entries, [&](const Entry& other) {
+            return other.name.substr(0, other.name.find(':')) == plan.stage->name && !plan.is_reproducible &&
+                   other.configuration == entry.configuration;
+        });
+        if (!plan.label.empty() && same != record_.entries.end()) {
+            auto twin = *same;
+            twin.name = entry.name;
+            twin.is_chosen = false;
+            add(std::move(twin));
+            return;
+        }
         attempt(std::move(entry), [&](Entry& own) {
             const auto emitted = text_of(plan);
             const auto loaded = timing_.prepare(*placed_, {emitted, plan.stage->name});

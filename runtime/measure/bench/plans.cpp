@@ -31,12 +31,21 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     std::vector<LadderPlan> plans = {{chosen.stage.get(), chosen.emitted.configuration, true, ""}};
     if (selection.chosen.is_reproducible)
         plans.push_back({chosen.stage.get(), chosen.emitted.configuration, false, "", true});
+    const auto facts = plan_facts(problem, shape);
+    auto ranked = catalogue.ranked(facts, problem);
+    if (selection.first > 0 && ranked.size() > static_cast<std::size_t>(selection.first))
+        ranked.resize(static_cast<std::size_t>(selection.first));
     for (const auto& asked : selection.others) {
         const auto& stage = catalogue.stage(asked.stage);
+        if (selection.first > 0 && std::ranges::find(ranked, &stage, &RankedStage::stage) == ranked.end())
+            continue;
         LadderPlan plan{&stage, {}, false, catalogue.unmet(stage, problem).value_or(""), false, asked.label};
         try {
-            plan.configuration = configure(stage, asked.settings, plan_facts(problem, shape));
-        } catch (const InputError& error) {  // another workload of the sweep may allow this plan
+            const auto near = asked.is_near && plan.objection.empty()
+                                  ? nearest_configuration(stage, asked.settings, {}, facts)
+                                  : std::nullopt;
+            plan.configuration = near ? *near : configure(stage, asked.settings, facts);
+        } catch (const InputError& error) {  // another workload of the sweep may allow it
             plan.objection = error.what();
         }
         plans.push_back(std::move(plan));
@@ -49,9 +58,8 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
             (!stage.is_rung || selection.with_rungs)) {
             // A stage that cannot serve may have no configuration that fits.
             const auto unmet = catalogue.unmet(stage, problem);
-            plans.push_back(
-                {&stage, unmet ? Configuration() : default_configuration(stage, plan_facts(problem, shape)),
-                 false, unmet.value_or("")});
+            plans.push_back({&stage, unmet ? Configuration() : default_configuration(stage, facts), false,
+                             unmet.value_or("")});
         }
     }
     return plans;

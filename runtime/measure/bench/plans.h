@@ -14,6 +14,7 @@ struct AskedPlan {
     std::string stage;
     std::string label = {};  ///< distinguishes plans of one stage
     std::map<std::string, int> settings = {};
+    bool is_near = false;  ///< the nearest_configuration() to the settings is meant
 };
 
 /// The plans of a problem to measure.
@@ -22,8 +23,9 @@ struct PlanSelection {
     PlanRequest chosen = {};
     /// The only plans measured beside the chosen one; if empty, every stage that takes the form.
     std::vector<AskedPlan> others = {};
-    bool with_rungs = false;   ///< true: also measures stages that exist for comparison and are never chosen
-    bool asks_records = true;  ///< tuning records may choose the plan that a run would take
+    int first = 0;            ///< of `others`, only plans of so many stages that rank first; 0: all
+    bool with_rungs = false;  ///< also stages that exist only for the ladder
+    bool asks_records = true;
 };
 
 /// Returns the form in which stages read a problem's segments: the problem's own form if some stage takes it,

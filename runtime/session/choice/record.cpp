@@ -19,7 +19,7 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kRecordVersion = 1;
-constexpr std::array<std::string_view, 5> kAdvice = {"//% suits ", "//% prefer ", "//% title ", "//% source ",
+constexpr std::array<std::string_view, 5> kAdvice = {"//% suits ", "//% fits ", "//% title ", "//% source ",
                                                      "//% after "};
 constexpr std::array<std::string_view, 4> kPhases = {"screened", "ranked", "chosen", "pinned"};
 
@@ -80,8 +80,9 @@ ProblemClass problem_of(const JsonValue& field)
             is_true(field, "scan")};
 }
 
-/// Returns a stage's text without the lines of kAdvice. A row gives the whole configuration of its kernel, so
-/// these lines do not change the kernel.
+/// Returns a stage's text without the lines that state when it suits, what a configuration that nobody chose
+/// must hold and its source. These lines do not change a kernel whose whole configuration is given, as in a
+/// row.
 std::string without_advice(std::string_view text)
 {
     std::string kept;
