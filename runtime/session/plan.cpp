@@ -100,6 +100,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
     scalar_doubt = doubt_of_scalars(parts->op, parts->laws.report);
+    begin_rivals(segments, parts->options.measured_stages);
     if (is_on_device)
         device = std::make_unique<DevicePlan>(
             *context, parts->op, std::shared_ptr<const PlanChoice>(program, choice()), sizes, parts->options);

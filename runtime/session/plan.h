@@ -48,6 +48,9 @@ struct PlanOptions {
     /// that overflow may break, and warns if data of its sizes and types may overflow.
     bool assumes_no_overflow = false;
     DeviceAllocator scratch = {};  ///< if empty, the plan allocates by itself
+    /// The stages that Plan::measure() will time, if it will be called. Those beside the plan's own compile
+    /// while it does, on threads of their own, which call `scratch`.
+    int measured_stages = 1;
 };
 
 /// A stage compiled for an operator, segments and sizes.

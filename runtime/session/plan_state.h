@@ -1,6 +1,7 @@
 #pragma once
 // The members of a plan; internal.
 #include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -87,6 +88,7 @@ struct Plan::State {
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
     ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
+    std::vector<std::future<std::unique_ptr<State>>> rivals = {};  ///< see begin_rivals()
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
@@ -117,6 +119,10 @@ struct Plan::State {
     [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
+    /// Begins to make plans of the next stages of the measured order, each on a thread of its own, so that
+    /// there are `num_stages` with this one. A stage that cannot serve gives null. None is begun if the stage
+    /// was asked for.
+    void begin_rivals(const SegmentsView& segments, int num_stages);
     void load_native();
     /// Whether runs call a native text.
     [[nodiscard]] bool is_native() const;

@@ -37,22 +37,40 @@ struct Numbers {
 TEST(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
 {
     const Numbers numbers;
-    for (const auto* backend : {"cpu", "simt"}) {
-        Session session({.backend = backend});
-        const auto op = standard_operator("max_subarray_i32");
-        auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values));
-        const auto first = plan.stage();
-        const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
-        plan.measure(std::vector{numbers.input()}, numbers.segments());
-        const auto taken = told(plan, "plan");
-        EXPECT_NE(taken.find(", measured here: " + first + " "), std::string::npos) << taken;
-        EXPECT_EQ(std::ranges::count(taken, ','), 3) << "three stages: " << taken;
-        EXPECT_NE(taken.find(plan.stage() + " "), std::string::npos) << taken;
-        std::vector<std::int64_t> results(5, 7);
-        plan.run({numbers.input()}, numbers.segments(), {{Type::i64, results.data(), 5}});
-        const auto wanted = expected.values<std::int64_t>();
-        EXPECT_TRUE(std::ranges::equal(results, wanted)) << backend;
-    }
+    for (const auto* backend : {"cpu", "simt"})
+        for (const int measured_stages : {1, 3}) {
+            Session session({.backend = backend});
+            const auto op = standard_operator("max_subarray_i32");
+            PlanOptions options;
+            options.measured_stages = measured_stages;
+            auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
+            const auto first = plan.stage();
+            const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
+            plan.measure(std::vector{numbers.input()}, numbers.segments());
+            const auto taken = told(plan, "plan");
+            EXPECT_NE(taken.find(", measured here: " + first + " "), std::string::npos) << taken;
+            EXPECT_EQ(std::ranges::count(taken, ','), 3) << "three stages: " << taken;
+            EXPECT_NE(taken.find(plan.stage() + " "), std::string::npos) << taken;
+            std::vector<std::int64_t> results(5, 7);
+            plan.run({numbers.input()}, numbers.segments(), {{Type::i64, results.data(), 5}});
+            const auto wanted = expected.values<std::int64_t>();
+            EXPECT_TRUE(std::ranges::equal(results, wanted)) << backend;
+        }
+}
+
+/// More stages may be compiled than are timed, or none timed at all.
+TEST(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
+{
+    const Numbers numbers;
+    Session session({.backend = "cpu"});
+    const auto op = standard_operator("max_subarray_i32");
+    PlanOptions options;
+    options.measured_stages = 3;
+    auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
+    EXPECT_EQ(told(plan, "plan").find("measured here"), std::string::npos);
+    plan.measure(std::vector{numbers.input()}, numbers.segments(), nullptr, 2);
+    const auto taken = told(plan, "plan");
+    EXPECT_EQ(std::ranges::count(taken, ','), 2) << "two stages: " << taken;
 }
 
 TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)
