@@ -8,7 +8,8 @@ namespace segfold {
 [[nodiscard]] bool reads_index(const Operator& op);
 
 /// The operator with a further column, its last parameter, in place of `index`: the position of each element,
-/// i64. A fold of elements that were sorted then gives the positions that they had before.
+/// i64; `lift` takes a negative one as 0. A fold of elements that were sorted then gives the positions that
+/// they had before.
 [[nodiscard]] Operator with_index_column(Operator op);
 
 }  // namespace segfold
