@@ -85,6 +85,8 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     num_items = sizes.sizes.num_elements;
     if (!parts->backend->runs_stages())
         return;
+    if (parts->options.measured_stages > 1 && known_longest == 0)
+        known_longest = std::min(longest_of(segments, context), sizes.sizes.num_elements);
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
     count_items(sizes, ranges);

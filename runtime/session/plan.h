@@ -49,7 +49,8 @@ struct PlanOptions {
     bool assumes_no_overflow = false;
     DeviceAllocator scratch = {};  ///< if empty, the plan allocates by itself
     /// The stages that Plan::measure() will time, if it will be called. Those beside the plan's own compile
-    /// while it does, on threads of their own, which call `scratch`.
+    /// while it does, on threads of their own, which call `scratch`. Above 1, arrays of segments must be
+    /// filled: they are read for the longest one, unless `longest` says it.
     int measured_stages = 1;
 };
 

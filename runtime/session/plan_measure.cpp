@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <limits>
 #include <utility>
@@ -106,7 +107,47 @@ private:
     std::function<void()> run_, wait_;
 };
 
+/// Copies an array of segments to the host, after all that was queued on the GPU.
+Array on_host(const ArrayView& view, const cuda::Context* context)
+{
+    Array array(view.type, static_cast<std::size_t>(view.length));
+    if (view.length == 0)
+        return array;
+    if (view.place == Place::device) {
+        context->synchronize();
+        const cuda::CurrentContext current(*context);
+        cuda::check(cuda::driver().cuMemcpyDtoH(array.data(), reinterpret_cast<std::uint64_t>(view.data),
+                                                array.bytes()),
+                    "cuMemcpyDtoH");
+    } else {
+        std::memcpy(array.data(), view.data, array.bytes());
+    }
+    return array;
+}
+
+std::int64_t segment_number(const Array& array, std::size_t i)
+{
+    return array.type() == Type::i64 ? array.as<std::int64_t>()[i] : array.as<std::int32_t>()[i];
+}
+
 }  // namespace
+
+std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* context)
+{
+    const auto kind = segments.kind;
+    if (kind != LayoutKind::offsets && kind != LayoutKind::lengths && kind != LayoutKind::ranges)
+        return 0;
+    const auto first = on_host(segments.first, context);
+    const auto second = kind == LayoutKind::ranges ? on_host(segments.second, context) : Array();
+    const auto count = first.length() - (kind == LayoutKind::offsets && first.length() != 0 ? 1 : 0);
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        longest = std::max(longest, kind == LayoutKind::lengths ? segment_number(first, i)
+                                    : kind == LayoutKind::offsets
+                                        ? segment_number(first, i + 1) - segment_number(first, i)
+                                        : segment_number(second, i) - segment_number(first, i));
+    return longest;
+}
 
 void Plan::State::begin_rivals(const SegmentsView& segments, int num_stages)
 {
@@ -120,10 +161,11 @@ void Plan::State::begin_rivals(const SegmentsView& segments, int num_stages)
     for (auto& name : names)
         rivals.push_back(std::async(
             std::launch::async,
-            [made_of = *parts, name = std::move(name), segments,
-             num_elements = sizes.sizes.num_elements]() mutable -> std::unique_ptr<State> {
+            [made_of = *parts, name = std::move(name), segments, num_elements = sizes.sizes.num_elements,
+             longest = known_longest]() mutable -> std::unique_ptr<State> {
                 made_of.options.request.stage = std::move(name);
                 made_of.options.measured_stages = 1;
+                made_of.options.longest = longest;
                 try {
                     return std::make_unique<State>(std::move(made_of), segments, num_elements);
                 } catch (const Error&) {  // it lacks memory, or does not compile

@@ -138,6 +138,10 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
 /// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
+/// The number of elements of the longest segment, read from the arrays, which are filled; 0 where none says
+/// it.
+std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* context);
+
 /// Throws InputError unless is_resizable() to these sizes.
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 

@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/session/plan_state.h"
 #include "runtime/session/session.h"
 #include "tests/common/message_of.h"
 
@@ -71,6 +72,36 @@ TEST(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
     plan.measure(std::vector{numbers.input()}, numbers.segments(), nullptr, 2);
     const auto taken = told(plan, "plan");
     EXPECT_EQ(std::ranges::count(taken, ','), 2) << "two stages: " << taken;
+}
+
+/// A giant among short segments is served by other stages, and only the arrays tell of it.
+TEST(PlanMeasure, KnowsTheLongestSegment)
+{
+    std::vector<std::int32_t> lengths(1 << 15, 16), begins, ends;
+    lengths[1000] = 1 << 19;
+    std::vector<std::int32_t> offsets = {0};
+    for (const auto length : lengths) {
+        begins.push_back(offsets.back());
+        offsets.push_back(offsets.back() + length);
+        ends.push_back(offsets.back());
+    }
+    const auto view = [](const std::vector<std::int32_t>& values) {
+        return ArrayView{Type::i32, values.data(), std::ssize(values)};
+    };
+    const auto by_offsets = segfold::offsets(view(offsets)), by_lengths = segfold::lengths(view(lengths)),
+               by_ranges = segfold::ranges(view(begins), view(ends));
+    for (const auto& segments : {by_offsets, by_lengths, by_ranges})
+        EXPECT_EQ(longest_of(segments, nullptr), 1 << 19);
+    EXPECT_EQ(longest_of(uniform(4), nullptr), 0);
+    Session session({.backend = "simt"});
+    const auto explained = [&](int measured_stages, std::int64_t longest) {
+        PlanOptions options;
+        options.measured_stages = measured_stages;
+        options.longest = longest;
+        return session.plan(standard_operator("sum_f32"), by_offsets, offsets.back(), options).explain();
+    };
+    EXPECT_EQ(explained(2, 0), explained(1, 1 << 19));
+    EXPECT_NE(explained(2, 0), explained(1, 0)) << "the order expects other shares of stages";
 }
 
 TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)
