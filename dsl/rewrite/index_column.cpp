@@ -8,26 +8,25 @@
 namespace segfold {
 namespace {
 
-/// Replaces `index` by `name`. Drops the types of all nodes except limits and conversions; check() derives
-/// them again.
-Expression with_name(const Expression& expression, const std::string& name)
+/// Only limits and conversions keep their types; check() derives the others again.
+Expression with_place(const Expression& expression, const Expression& place)
 {
     if (expression->kind == ExpressionKind::name && expression->name == "index")
-        return make_name(name, expression->position);
+        return place;
     ExpressionNode node = *expression;
     if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
         node.type.reset();
     for (auto& argument : node.arguments)
-        argument = with_name(argument, name);
+        argument = with_place(argument, place);
     return Expression(std::move(node));
 }
 
-void rename_index(Block& block, const std::string& name)
+void replace_index(Block& block, const Expression& place)
 {
     for (auto& let : block.lets)
-        let.value = with_name(let.value, name);
+        let.value = with_place(let.value, place);
     for (auto& assignment : block.assignments)
-        assignment.value = with_name(assignment.value, name);
+        assignment.value = with_place(assignment.value, place);
 }
 
 }  // namespace
@@ -42,15 +41,16 @@ Operator with_index_column(Operator op)
 {
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
-    rename_index(op.lift, name);
-    // append may rely on ascending indices, which a column does not promise. Without append, stages use lift
-    // and combine.
+    const auto place = make_name(name);
+    // A search for counter-examples tries any number, and laws may rely on positions that are not negative.
+    replace_index(op.lift, make_call("max", {place, Expression(0)}));
+    // It may rely on positions that rise, and a column says nothing of that; combine() and lift serve.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();
     if (op.map)
-        rename_index(*op.map, name);
+        replace_index(*op.map, place);
     if (op.scan)
-        rename_index(op.scan->block, name);
+        replace_index(op.scan->block, place);
     op.factors.reset();
     return check(std::move(op));
 }

@@ -7,8 +7,9 @@ namespace segfold {
 /// True if an expression of the operator reads `index`.
 [[nodiscard]] bool reads_index(const Operator& op);
 
-/// Returns the operator with a new last parameter in place of `index`: a column of i64. A fold that has
-/// sorted its elements passes the indices from before the sort in this column.
+/// The operator with a further column, its last parameter, in place of `index`: the position of each element,
+/// i64; `lift` takes a negative one as 0. A fold of elements that were sorted then gives the positions that
+/// they had before.
 [[nodiscard]] Operator with_index_column(Operator op);
 
 }  // namespace segfold

@@ -7,30 +7,49 @@
 //% let     entry_words = ceil_div(state_bytes, 4) + counts
 //% needs   associative, state_bytes <= 32, !uses_position, !scans, !map, !rows
 //% let     wanted = num_segments > 0 ? num_segments : 65536
-//% let     roomy = entry_words <= 1 ? 1024 : entry_words <= 3 ? 512 : 256
+//% let     is_word = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
+//% let     is_exact = is_word && (atomic_combine || !counts)
+//% let     held = entry_words <= 1 ? 8192 : entry_words <= 3 ? 4096 : entry_words <= 5 ? 2048 : 1024
 //% let     most_parts = 1024
-//% let     roomier = wanted <= roomy * most_parts ? roomy : roomy * 2
-//% let     held = wanted <= roomier * most_parts ? roomier : roomy * 4
-//% let     held_bytes = held * (entry_words + 1) * 32
-//% suits   wanted <= held * most_parts && held_bytes <= block_shared_bytes && held <= 2048 ? 70 : 0
-//% tune    table_groups = 1024, 64, 256, 512, 2048
+//% suits   wanted <= held * most_parts ? 70 : 0
+//% tune    table_groups = 1024, 64, 256, 512, 2048, 4096, 8192
 //% tune    parts = 1024, 32, 64, 128, 256, 512
-//% tune    table_lanes = 1
+//% tune    table_lanes = 1, 0
+//% tune    in_turns = 0, 1
 //% tune    block_threads = 256, 64, 128
 //% tune    rows = 8, 4
 //% tune    tile_rows = 16, 4, 8, 32
 //% tune    chunk_items = 65536, 1024, 4096, 16384
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4
 //% where   num_segments <= table_groups * parts
-//% fits    wanted <= table_groups * parts
-//% let     warp_words = table_groups * entry_words + table_groups
+//% where   in_turns ? table_lanes == 0 : table_lanes == 1 || is_word
+//% let     thirtieth = ceil_div(wanted, 32)
+//% let     least = thirtieth <= 256 ? 256 : thirtieth <= 512 ? 512 : thirtieth <= 1024 ? 1024 : 2048
+//% prefer  table_groups = min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
+//% let     has_many_warps = table_groups <= (entry_words <= 3 ? 1024 : entry_words <= 5 ? 512 : 256)
+//% prefer  table_lanes = has_many_warps && !is_exact
+//% prefer  in_turns = table_lanes == 0 && !is_exact
+//% let     needed = ceil_div(wanted, table_groups)
+//% let     few = needed <= 32 ? 32 : needed <= 64 ? 64 : 128
+//% prefer  parts = needed <= 128 ? few : needed <= 256 ? 256 : needed <= 512 ? 512 : 1024
+//% prefer  rows = state_bytes > 8 ? 4 : 8
+//% prefer  chunk_items = num_elements > 0 ? num_elements / 1024 : 65536
+//% let     entry_lanes = 1
+//% let     stamps = 1024
+//% let     state_words = table_groups * entry_words
 //% let     num_warps = block_threads / 32
+//% let     table_warps = table_lanes == 0 ? num_warps : 1
+//% let     block_tables = num_warps / table_warps
+//% let     shared_words = in_turns ? state_words + 1 : table_lanes == 0 ? state_words : 0
+//% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + table_groups
+//% let     table_words = shared_words + warp_words
+//% let     fold_bytes = (shared_words + num_warps * warp_words) * 4
 //% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)
 //% let     layer_bytes = block_threads * (ceil_div(state_bytes, 4) * 4 + 4)
 //% let     tile_items = block_threads * tile_rows
 //% let     move_bytes = tile_rows * layer_bytes + part_bytes
-//% where   warp_words * 4 * num_warps <= block_shared_bytes && move_bytes <= block_shared_bytes
-//% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
+//% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
+//% prefer  blocks_per_multiprocessor = block_shared_bytes / (move_bytes + 1024)
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * tile_rows))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
@@ -49,7 +68,7 @@
 //% launch  scan_blocks  grid = num_segments == 0 ? 0 : parts  block = 32
 //% launch  scan_parts   grid = min(num_blocks, 1)  block = block_threads
 //% launch  move_items   grid = num_blocks  block = block_threads  shared = move_bytes
-//% launch  fold_chunks  grid = num_chunks  block = block_threads  shared = warp_words * 4 * num_warps
+//% launch  fold_chunks  grid = num_chunks  block = block_threads  shared = fold_bytes
 //% launch  join_tables  grid = ceil_div(num_segments, 32)  block = 512
 //% use     parts/segments/group_numbers.cuh
 //% use     parts/tiles/group_tables.cuh
@@ -224,7 +243,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     __shared__ int num_staged;
     Index* const places = (Index*)room;  // where the tile's first element of each part goes
     State* const staged = (State*)(places + kParts);
-    unsigned* const staged_groups = (unsigned*)staged + kTileItems * kStatePieces;
+    unsigned* const staged_groups = (unsigned*)(staged + kTileItems);
     unsigned* const tile_begins = staged_groups + kTileItems;  // of each part
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -344,7 +363,7 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     group = members.groups[index];
 }
 
-// A block takes a chunk of a part, a warp a share of neighbouring elements of it, as in group_tables.
+// A block takes a chunk of a part, a table a share of neighbouring elements of it, as in group_tables.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
             //% if uses_length || tells_empty
@@ -352,7 +371,7 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
             //% end
             const Index* chunk_begins, State* tables)
 {
-    extern __shared__ unsigned words[];
+    extern __shared__ u64 words[];
     const Index chunk = blockIdx.x;
     if (chunk >= chunk_begins[kParts])
         return;
@@ -367,17 +386,17 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
     }
     const Index first = part_begins[part] + (chunk - chunk_begins[part]) * kChunkItems;
     const Index last = min(first + kChunkItems, part_begins[part + 1]);
-    const int warp = threadIdx.x / kWarpThreads;
-    unsigned* const table = words + warp * kWarpWords;
+    const int which = threadIdx.x / kWarpThreads / kTableWarps;
+    unsigned* const table = (unsigned*)words + which * kTableWords;
     clear_tables(table);
     const Index rows = (last - first + kWarpThreads - 1) / kWarpThreads;
-    const Index share = (rows + kNumWarps - 1) / kNumWarps * kWarpThreads;
-    const Index begin = min(first + warp * share, last);
+    const Index share = (rows + kBlockTables - 1) / kBlockTables * kWarpThreads;
+    const Index begin = min(first + which * share, last);
     fold_members({moved_states, moved_groups}, begin, min(begin + share, last), table);
-    __syncthreads();  // the tables of all warps are there
+    __syncthreads();  // the tables are complete
 
     for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
-        const Entry entry = join_warp_tables(words, group);
+        const Entry entry = join_warp_tables((unsigned*)words, group);
         const i64 at = i64(chunk) * kTableGroups + group;
         tables[at] = entry.state;
         //% if uses_length || tells_empty

@@ -1,5 +1,5 @@
 //% stage   group_tables
-//% title   Groups in any order: tables of states in shared memory, one for each warp or lane
+//% title   Groups in any order: tables of states in shared memory, for each block, warp or lane
 //% source  Joining lanes: Westphal 2015, Voting and Shuffling to Optimize Atomic Operations
 //% layout  groups
 //% let     counts = uses_length || tells_empty
@@ -8,25 +8,42 @@
 //% let     wanted = num_segments > 0 ? num_segments : 1024
 //% let     few = wanted <= 16 ? 16 : wanted <= 32 ? 32 : wanted <= 64 ? 64 : wanted <= 128 ? 128 : 256
 //% let     some = wanted <= 512 ? 512 : wanted <= 1024 ? 1024 : wanted <= 2048 ? 2048 : 4096
-//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : 16384
+//% let     many = wanted <= 4096 ? some : wanted <= 8192 ? 8192 : wanted <= 16384 ? 16384 : 32768
 //% let     fitting = wanted <= 256 ? few : many
-//% let     fitting_bytes = fitting * (entry_words + 1) * 4
-//% let     fits = wanted <= fitting && fitting_bytes <= block_shared_bytes
-//% suits   !fits ? 0 : fitting_bytes * 6 <= block_shared_bytes ? 95 : 40
+//% let     is_word = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
+//% let     is_exact = is_word && (atomic_combine || !counts)
+//% let     stamps = 1024
+//% let     least_bytes = (fitting * entry_words + 8 * stamps) * 4
+//% let     room = is_exact || entry_words == 1 ? block_shared_bytes : block_shared_bytes / 2
+//% suits   wanted <= fitting && (fitting <= 1024 || least_bytes <= room) ? 95 : 0
 //% tune    table_groups = 1024, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192, 16384, 32768
 //% tune    table_lanes = 1, 0, 32
+//% tune    in_turns = 0, 1
 //% tune    block_threads = 256, 32, 64, 96, 128, 160, 192, 224, 512
 //% tune    rows = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 1, 2, 3, 4, 6, 8
-//% let     is_exact = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
 //% where   num_segments <= table_groups
-//% fits    wanted <= table_groups
-//% fits    table_lanes < 32 || table_groups * entry_words * 896 <= block_shared_bytes
-//% where   table_lanes == 0 ? is_exact : table_lanes == 1 || commutative
-//% let     mark_words = table_lanes == 1 ? table_groups : 0
-//% let     warp_words = table_groups * table_lanes * entry_words + mark_words
-//% let     wide_bytes = table_groups * entry_words * 4
-//% let     block_bytes = table_lanes == 0 ? wide_bytes : block_threads / 32 * warp_words * 4
+//% where   in_turns ? table_lanes == 0 : table_lanes == 0 ? is_word : table_lanes == 1 || commutative
+//% prefer  table_groups = fitting
+//% let     is_few = commutative && table_groups * entry_words * 1792 <= block_shared_bytes
+//% let     has_many_warps = table_groups <= (entry_words <= 3 ? 1024 : entry_words <= 5 ? 512 : 256)
+//% let     each_warp = has_many_warps && !(is_exact && atomic_combine)
+//% prefer  table_lanes = is_few ? 32 : each_warp ? 1 : 0
+//% prefer  in_turns = table_lanes == 0 && !is_exact
+//% let     entry_lanes = table_lanes == 32 ? 32 : 1
+//% let     state_words = table_groups * entry_lanes * entry_words
+//% let     is_wide = table_lanes == 0 && state_words * 12 > block_shared_bytes
+//% let     turning_threads = state_words <= 4096 ? 128 : state_words < 32768 || entry_words > 1 ? 256 : 512
+//% let     usual_threads = in_turns ? turning_threads : is_wide ? 512 : 256
+//% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + (table_lanes == 1 ? table_groups : 0)
+//% let     shared_words = in_turns ? state_words + 1 : table_lanes == 0 ? state_words : 0
+//% let     most_threads = table_lanes == 0 && !in_turns ? 512 : (block_shared_bytes / 4 - shared_words) / warp_words * 32
+//% prefer  block_threads = min(usual_threads, most_threads)
+//% let     num_warps = block_threads / 32
+//% let     table_warps = table_lanes == 0 ? num_warps : 1
+//% let     block_tables = num_warps / table_warps
+//% let     table_words = shared_words + warp_words
+//% let     block_bytes = (shared_words + num_warps * warp_words) * 4
 //% where   block_bytes <= block_shared_bytes
 //% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (block_bytes + 1024) <= block_shared_bytes
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * rows))
@@ -60,13 +77,13 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     //% end
 }
 
-// A warp takes a share of neighbouring elements, and neighbouring lanes take neighbouring elements of it.
-//% if table_lanes == 0
-// All warps fold into the table of the block.
-//% elif table_lanes == 1
-// The elements of a group meet in the order in which they stand.
-//% else
+// A table gets a share of neighbouring elements, and neighbouring lanes take neighbouring elements of it.
+//% if table_lanes == 32
 // Each lane has a table of its own, so that no two ever touch an entry; combine() commutes.
+//% elif table_lanes == 0 && !in_turns
+// All warps change the table of the block as they come.
+//% else
+// The elements of a group meet in the order in which they stand.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_tables(Inputs inputs,
@@ -77,29 +94,20 @@ fold_tables(Inputs inputs,
             //% end
             Index* num_tables)
 {
-    //% if table_lanes == 0
     extern __shared__ u64 words[];
-    //% else
-    extern __shared__ unsigned words[];
-    //% end
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
-    const int warp = threadIdx.x / kWarpThreads;
-    //% if table_lanes == 0
-    unsigned* const table = (unsigned*)words;
-    //% else
-    unsigned* const table = words + warp * kWarpWords;
-    //% end
+    const int which = threadIdx.x / kWarpThreads / kTableWarps;
+    unsigned* const table = (unsigned*)words + which * kTableWords;
     clear_tables(table);
 
-    const Index num_shares = Index(gridDim.x) * kWarps;
+    const Index num_shares = Index(gridDim.x) * kBlockTables;
     const Index all_rows = (segments.num_items + kWarpThreads - 1) / kWarpThreads;
     const Index share = (all_rows + num_shares - 1) / num_shares * kWarpThreads;
-    const Index begin = min((Index(blockIdx.x) * kWarps + warp) * share, segments.num_items);
+    const Index begin = min((Index(blockIdx.x) * kBlockTables + which) * share, segments.num_items);
     const Index end = min(begin + share, segments.num_items);
     bool is_outside = false;
     fold_members({inputs, segments, is_outside}, begin, end, table);
     tell_outside(segments, is_outside);
-    __syncthreads();  // the tables of all warps are there
+    __syncthreads();  // the tables are complete
 
     for (int group = threadIdx.x; group < segments.num_segments; group += kBlockThreads) {
         const Entry entry = join_warp_tables((unsigned*)words, group);

@@ -85,6 +85,8 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     num_items = sizes.sizes.num_elements;
     if (!parts->backend->runs_stages())
         return;
+    if (parts->options.measured_stages > 1 && known_longest == 0)
+        known_longest = std::min(longest_of(segments, context), sizes.sizes.num_elements);
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
     count_items(sizes, ranges);
@@ -100,6 +102,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
     scalar_doubt = doubt_of_scalars(parts->op, parts->laws.report);
+    begin_rivals(segments, parts->options.measured_stages);
     if (is_on_device)
         device = std::make_unique<DevicePlan>(
             *context, parts->op, std::shared_ptr<const PlanChoice>(program, choice()), sizes, parts->options);

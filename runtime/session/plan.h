@@ -47,8 +47,11 @@ struct PlanOptions {
     /// If true, the caller guarantees that nothing overflows in a fold. If false, the plan relies on laws
     /// that overflow may break, and warns if data of its sizes and types may overflow.
     bool assumes_no_overflow = false;
-    /// Allocator of scratch memory; if empty, the plan allocates memory itself.
-    DeviceAllocator scratch = {};
+    DeviceAllocator scratch = {};  ///< if empty, the plan allocates by itself
+    /// The stages that Plan::measure() will time, if it will be called. Those beside the plan's own compile
+    /// while it does, on threads of their own, which call `scratch`. Above 1, arrays of segments must be
+    /// filled: they are read for the longest one, unless `longest` says it.
+    int measured_stages = 1;
 };
 
 /// A stage compiled for an operator, segments and sizes.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <future>
 #include <limits>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
@@ -105,7 +107,72 @@ private:
     std::function<void()> run_, wait_;
 };
 
+/// Copies an array of segments to the host, after all that was queued on the GPU.
+Array on_host(const ArrayView& view, const cuda::Context* context)
+{
+    Array array(view.type, static_cast<std::size_t>(view.length));
+    if (view.length == 0)
+        return array;
+    if (view.place == Place::device) {
+        context->synchronize();
+        const cuda::CurrentContext current(*context);
+        cuda::check(cuda::driver().cuMemcpyDtoH(array.data(), reinterpret_cast<std::uint64_t>(view.data),
+                                                array.bytes()),
+                    "cuMemcpyDtoH");
+    } else {
+        std::memcpy(array.data(), view.data, array.bytes());
+    }
+    return array;
+}
+
+std::int64_t segment_number(const Array& array, std::size_t i)
+{
+    return array.type() == Type::i64 ? array.as<std::int64_t>()[i] : array.as<std::int32_t>()[i];
+}
+
 }  // namespace
+
+std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* context)
+{
+    const auto kind = segments.kind;
+    if (kind != LayoutKind::offsets && kind != LayoutKind::lengths && kind != LayoutKind::ranges)
+        return 0;
+    const auto first = on_host(segments.first, context);
+    const auto second = kind == LayoutKind::ranges ? on_host(segments.second, context) : Array();
+    const auto count = first.length() - (kind == LayoutKind::offsets && first.length() != 0 ? 1 : 0);
+    std::int64_t longest = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        longest = std::max(longest, kind == LayoutKind::lengths ? segment_number(first, i)
+                                    : kind == LayoutKind::offsets
+                                        ? segment_number(first, i + 1) - segment_number(first, i)
+                                        : segment_number(second, i) - segment_number(first, i));
+    return longest;
+}
+
+void Plan::State::begin_rivals(const SegmentsView& segments, int num_stages)
+{
+    if (num_stages < 2 || !choice() || !parts->options.request.is_open())
+        return;
+    const auto facts = with_shape(basis->facts, shape_for(sizes));
+    std::vector<std::string> names;
+    for (const auto& one : parts->chooser.catalogue->ranked(facts, basis->problem))
+        if (std::ssize(names) < num_stages - 1 && one.stage->name != choice()->stage->name)
+            names.push_back(one.stage->name);
+    for (auto& name : names)
+        rivals.push_back(std::async(
+            std::launch::async,
+            [made_of = *parts, name = std::move(name), segments, num_elements = sizes.sizes.num_elements,
+             longest = known_longest]() mutable -> std::unique_ptr<State> {
+                made_of.options.request.stage = std::move(name);
+                made_of.options.measured_stages = 1;
+                made_of.options.longest = longest;
+                try {
+                    return std::make_unique<State>(std::move(made_of), segments, num_elements);
+                } catch (const Error&) {  // it lacks memory, or does not compile
+                    return nullptr;
+                }
+            }));
+}
 
 void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segments, CUstream_st* stream,
                    int num_stages)
@@ -113,32 +180,15 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
     if (num_stages < 1)
         throw InputError(fmt::format("a plan measures {} stages; it measures 1 or more", num_stages));
     auto& first = state();
-    if (!first.choice() || !first.parts->options.request.is_open())
+    if (first.rivals.empty())
+        first.begin_rivals(segments, num_stages);
+    if (first.rivals.empty())
         return;
-    const auto& catalogue = *first.parts->chooser.catalogue;
-    const auto facts = with_shape(first.basis->facts, first.shape_for(first.sizes));
-    std::vector<std::string> names = {first.choice()->stage->name};
-    for (const auto& one : catalogue.ranked(facts, first.basis->problem))
-        if (std::ssize(names) < num_stages && one.stage->name != names.front())
-            names.push_back(one.stage->name);
-
-    // Stages that need too much memory or do not compile are left out.
-    std::vector<std::future<std::unique_ptr<State>>> made;
-    for (std::size_t i = 1; i < names.size(); ++i)
-        made.push_back(std::async(std::launch::async, [&, i]() -> std::unique_ptr<State> {
-            auto parts = *first.parts;
-            parts.options.request.stage = names[i];
-            try {
-                return std::make_unique<State>(std::move(parts), segments, first.sizes.sizes.num_elements);
-            } catch (const Error&) {
-                return nullptr;
-            }
-        }));
     std::vector<Plan> plans;
     plans.push_back(copy());
-    for (auto& one : made)
-        if (auto candidate = one.get())
-            plans.emplace_back(std::move(candidate));
+    for (auto& one : std::exchange(first.rivals, {}))
+        if (auto rival = one.get(); rival && std::ssize(plans) < num_stages)
+            plans.emplace_back(std::move(rival));
 
     const auto* context = first.parts->backend->context();
     const auto num_segments =

@@ -1,6 +1,7 @@
 #pragma once
 // The members of a plan; internal.
 #include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,6 +92,7 @@ struct Plan::State {
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
     ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
+    std::vector<std::future<std::unique_ptr<State>>> rivals = {};  ///< see begin_rivals()
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
@@ -123,6 +125,10 @@ struct Plan::State {
     [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
+    /// Begins to make plans of the next stages of the measured order, each on a thread of its own, so that
+    /// there are `num_stages` with this one. A stage that cannot serve gives null. None is begun if the stage
+    /// was asked for.
+    void begin_rivals(const SegmentsView& segments, int num_stages);
     void load_native();
     /// True if runs call a compiled native text.
     [[nodiscard]] bool is_native() const;
@@ -140,7 +146,11 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
 /// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
-/// Throws InputError if the plan's program does not serve these sizes; see is_resizable().
+/// The number of elements of the longest segment, read from the arrays, which are filled; 0 where none says
+/// it.
+std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* context);
+
+/// Throws InputError unless is_resizable() to these sizes.
 void require_resizable(const Plan::State& state, const PlanSizes& given);
 
 }  // namespace segfold

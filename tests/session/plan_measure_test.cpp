@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/session/plan_state.h"
 #include "runtime/session/session.h"
 #include "tests/common/message_of.h"
 
@@ -37,22 +38,70 @@ struct Numbers {
 TEST(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
 {
     const Numbers numbers;
-    for (const auto* backend : {"cpu", "simt"}) {
-        Session session({.backend = backend});
-        const auto op = standard_operator("max_subarray_i32");
-        auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values));
-        const auto first = plan.stage();
-        const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
-        plan.measure(std::vector{numbers.input()}, numbers.segments());
-        const auto taken = told(plan, "plan");
-        EXPECT_NE(taken.find(", measured here: " + first + " "), std::string::npos) << taken;
-        EXPECT_EQ(std::ranges::count(taken, ','), 3) << "three stages: " << taken;
-        EXPECT_NE(taken.find(plan.stage() + " "), std::string::npos) << taken;
-        std::vector<std::int64_t> results(5, 7);
-        plan.run({numbers.input()}, numbers.segments(), {{Type::i64, results.data(), 5}});
-        const auto wanted = expected.values<std::int64_t>();
-        EXPECT_TRUE(std::ranges::equal(results, wanted)) << backend;
+    for (const auto* backend : {"cpu", "simt"})
+        for (const int measured_stages : {1, 3}) {
+            Session session({.backend = backend});
+            const auto op = standard_operator("max_subarray_i32");
+            PlanOptions options;
+            options.measured_stages = measured_stages;
+            auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
+            const auto first = plan.stage();
+            const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
+            plan.measure(std::vector{numbers.input()}, numbers.segments());
+            const auto taken = told(plan, "plan");
+            EXPECT_NE(taken.find(", measured here: " + first + " "), std::string::npos) << taken;
+            EXPECT_EQ(std::ranges::count(taken, ','), 3) << "three stages: " << taken;
+            EXPECT_NE(taken.find(plan.stage() + " "), std::string::npos) << taken;
+            std::vector<std::int64_t> results(5, 7);
+            plan.run({numbers.input()}, numbers.segments(), {{Type::i64, results.data(), 5}});
+            const auto wanted = expected.values<std::int64_t>();
+            EXPECT_TRUE(std::ranges::equal(results, wanted)) << backend;
+        }
+}
+
+/// More stages may be compiled than are timed, or none timed at all.
+TEST(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
+{
+    const Numbers numbers;
+    Session session({.backend = "cpu"});
+    const auto op = standard_operator("max_subarray_i32");
+    PlanOptions options;
+    options.measured_stages = 3;
+    auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
+    EXPECT_EQ(told(plan, "plan").find("measured here"), std::string::npos);
+    plan.measure(std::vector{numbers.input()}, numbers.segments(), nullptr, 2);
+    const auto taken = told(plan, "plan");
+    EXPECT_EQ(std::ranges::count(taken, ','), 2) << "two stages: " << taken;
+}
+
+/// A giant among short segments is served by other stages, and only the arrays tell of it.
+TEST(PlanMeasure, KnowsTheLongestSegment)
+{
+    std::vector<std::int32_t> lengths(1 << 15, 16), begins, ends;
+    lengths[1000] = 1 << 19;
+    std::vector<std::int32_t> offsets = {0};
+    for (const auto length : lengths) {
+        begins.push_back(offsets.back());
+        offsets.push_back(offsets.back() + length);
+        ends.push_back(offsets.back());
     }
+    const auto view = [](const std::vector<std::int32_t>& values) {
+        return ArrayView{Type::i32, values.data(), std::ssize(values)};
+    };
+    const auto by_offsets = segfold::offsets(view(offsets)), by_lengths = segfold::lengths(view(lengths)),
+               by_ranges = segfold::ranges(view(begins), view(ends));
+    for (const auto& segments : {by_offsets, by_lengths, by_ranges})
+        EXPECT_EQ(longest_of(segments, nullptr), 1 << 19);
+    EXPECT_EQ(longest_of(uniform(4), nullptr), 0);
+    Session session({.backend = "simt"});
+    const auto explained = [&](int measured_stages, std::int64_t longest) {
+        PlanOptions options;
+        options.measured_stages = measured_stages;
+        options.longest = longest;
+        return session.plan(standard_operator("sum_f32"), by_offsets, offsets.back(), options).explain();
+    };
+    EXPECT_EQ(explained(2, 0), explained(1, 1 << 19));
+    EXPECT_NE(explained(2, 0), explained(1, 0)) << "the order expects other shares of stages";
 }
 
 TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)

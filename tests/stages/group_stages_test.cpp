@@ -198,6 +198,14 @@ std::vector<Case> cases()
         one_table["table_lanes"] = 0;
         add("group_tables", op, 300, one_table, Type::u16);
     }
+    auto in_turns = small;
+    in_turns.insert({{"table_lanes", 0}, {"in_turns", 1}});
+    for (const auto* op : {"sum_f32", "affine_u32", "trace_u64", "keep_first_i32", "sum_and_length", "placed",
+                           "mean_variance_f32", "sum_f16"})
+        add("group_tables", op, 90, in_turns);
+    in_turns["block_threads"] = 128;
+    add("group_tables", "affine_u32", 1500, in_turns, Type::i64, 64);
+    add("group_tables", "trace_u64", 2, in_turns, Type::u8);
     const Settings parts = {{"block_threads", 64}, {"rows", 4},          {"blocks_per_multiprocessor", 2},
                             {"tile_rows", 4},      {"table_groups", 64}, {"chunk_items", 1024},
                             {"parts", 32}};
@@ -284,12 +292,16 @@ TEST(GroupStages, GiveTheSameBitsInAnyOrderOfThreads)
 /// A bug that is planted in the text of a stage.
 struct Planted {
     std::string name, stage, op, right, wrong;
+    Settings settings = {};
 };
 
 [[maybe_unused]] void PrintTo(const Planted& bug, std::ostream* out) { *out << bug.name; }
 
+const Settings kInTurns = {{"table_lanes", 0}, {"in_turns", 1}};
+
 const std::vector<Planted> kPlanted = {
-    {"LaterLanesJoinedFirst", "group_tables", "affine_u32", "__ffs(later) - 1", "31 - __clz(later)"},
+    {"LaterLanesJoinedFirst", "group_tables", "affine_u32", "__ffs(later) - 1 : lane",
+     "31 - __clz(later) : lane"},
     {"LanesJoinedTwice", "group_tables", "trace_u64", "rank % 2 == 0 ? later & even : 0",
      "later & (later - 1)"},
     {"BitsReadTooEarly", "group_tables", "trace_u64", "__syncwarp();  // the bits of all lanes are set", ""},
@@ -297,19 +309,44 @@ const std::vector<Planted> kPlanted = {
      "__syncwarp();  // the entries are there for the next row", ""},
     {"LastElementFoldedAgain", "group_tables", "trace_u64",
      "if (index >= end)\n            groups[row] = -1;", ""},
-    {"WarpsJoinedBackwards", "group_tables", "affine_u32", "tables + warp * kWarpWords",
-     "tables + (kBlockThreads / kWarpThreads - 1 - warp) * kWarpWords"},
+    {"WarpsJoinedBackwards", "group_tables", "affine_u32", "tables + warp * kTableWords",
+     "tables + (kBlockThreads / kWarpThreads - 1 - warp) * kTableWords"},
     {"LastGroupLeftOut", "group_tables", "trace_u64", "unsigned(number) < unsigned",
      "unsigned(number) + 1 < unsigned"},
     {"TablesOfTheLastShareLeftOut", "group_tables", "sum_i32", "min(begin + share, last)",
      "min(begin + share, last - 1)"},
-    {"LanesTakeOneTable", "group_tables", "sum_i32", "* kTableLanes + lane;", "* kTableLanes;"},
-    {"StateThatLostARaceDropped", "group_tables", "argmax_f32", "seen.word = found;", "return;"},
+    {"LanesTakeOneTable",
+     "group_tables",
+     "sum_i32",
+     "* kEntryLanes + lane;",
+     "* kEntryLanes;",
+     {{"table_lanes", 32}}},
+    {"StateThatLostARaceDropped",
+     "group_tables",
+     "argmax_f32",
+     "seen.word = found;",
+     "return;",
+     {{"table_lanes", 0}}},
+    {"TurnsNotWaitedFor", "group_tables", "affine_u32", "*whose != turn", "false", kInTurns},
+    {"TurnPassedOnTooEarly", "group_tables", "trace_u64",
+     "__threadfence_block();  // the entries are there for the next turn", "", kInTurns},
+    {"StampsOverwritten", "group_tables", "trace_u64",
+     "__syncwarp();  // all lanes have left the stamp before the next row's", "", kInTurns},
+    {"StampsOfOtherRows", "group_tables", "trace_u64", "found[row] == stamp + row", "found[row] == stamp",
+     kInTurns},
+    {"EqualGroupsOfSomeLanesJoined", "group_tables", "trace_u64", "later &= ~equal;", "later = 0;", kInTurns},
+    {"TilesTakenTwice", "group_tables", "trace_u64", "first += kTableWarps * kRows * kWarpThreads",
+     "first += kRows * kWarpThreads", kInTurns},
     {"RanksOfWarpsMixedUp", "group_parts", "trace_u64", "counts[part] + ranks[row]", "ranks[row]"},
     {"RanksFromTheLastLane", "group_parts", "trace_u64", "__popc(peers & ((1u << lane) - 1))",
      "__popc(peers & ~((2u << lane) - 1))"},
     {"CountsOfTheLanesOwnPart", "group_parts", "trace_u64", "count += __popc(own)", "count += __popc(peers)"},
-    {"MarksOfPartsLeftBehind", "group_parts", "trace_u64", "marks[part] = 0;\n        counts", "counts"},
+    {"MarksOfPartsLeftBehind",
+     "group_parts",
+     "trace_u64",
+     "marks[part] = 0;\n        counts",
+     "counts",
+     {{"parts", 64}}},
     {"PlacesTakenTwice", "group_parts", "sum_i32", "places[part] += num_of_parts[k];", ";"},
     {"NextTileTooEarly", "group_parts", "sum_i32",
      "__syncthreads();  // the tile has been moved, the next one may take its place", ""},
@@ -330,23 +367,15 @@ class GroupBugs : public testing::TestWithParam<Planted> {};
 
 TEST_P(GroupBugs, AreFound)
 {
-    const auto& [_, stage, op, right, wrong] = GetParam();
-    const std::int64_t groups = stage == "group_parts" ? 300 : 12;
-    const auto workload = workload_of(
-        operator_named(op),
-        numbers_of(Type::i32, Lie::none, stage == "group_shares" ? 70000 : 5000, groups, false), groups);
-    Settings settings = {{"block_threads", 64}, {"blocks_per_multiprocessor", 2}};
-    if (stage == "group_shares")
-        settings = {};
+    const auto& [_, stage, op, right, wrong, more] = GetParam();
+    const std::int64_t groups = stage == "group_tables" ? 12 : 300;
+    const auto workload =
+        workload_of(operator_named(op), numbers_of(Type::i32, Lie::none, 5000, groups, false), groups);
+    auto settings = more;
+    settings.insert({{"block_threads", 64}, {"blocks_per_multiprocessor", 2}});
     if (stage == "group_parts")
         settings.insert({{"tile_rows", 4}, {"table_groups", 64}, {"chunk_items", 1024}, {"parts", 32}});
-    if (GetParam().name == "MarksOfPartsLeftBehind")
-        settings["parts"] = 64;
-    if (GetParam().name == "StateThatLostARaceDropped")
-        settings.insert({"table_lanes", 0});
-    if (GetParam().name == "LanesTakeOneTable")
-        settings.insert({"table_lanes", 32});
-    auto emitted = emitted_for(workload, stage_called(stage), settings);
+    auto emitted = emitted_for(workload, Catalogue::standard().stage(stage), settings);
     const auto at = emitted.source.find(right);
     ASSERT_NE(at, std::string::npos) << "the text has no \"" << right << '"';
     emitted.source.replace(at, right.size(), wrong);

@@ -1,4 +1,4 @@
-//% if table_lanes != 0
+//% if table_lanes != 0 || in_turns
 //% use parts/reduce/state_pieces.cuh
 //% end
 // Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
@@ -13,7 +13,7 @@ struct Entry {
     //% end
 };
 
-//% if table_lanes == 0
+//% if table_lanes == 0 && !in_turns
 // The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
 // behind.
 //% if state_bytes == 8
@@ -48,7 +48,7 @@ __device__ __forceinline__ Entry read_entry(unsigned* table, int group)
 // of all groups in banks of their own.
 __device__ __forceinline__ unsigned* piece_of(unsigned* table, int piece, int group, int lane)
 {
-    return table + (piece * kTableGroups + group) * kTableLanes + lane;
+    return table + (piece * kTableGroups + group) * kEntryLanes + lane;
 }
 
 __device__ __forceinline__ Entry read_entry(unsigned* table, int group, int lane)
@@ -74,7 +74,6 @@ __device__ __forceinline__ void write_entry(unsigned* table, int group, int lane
     *piece_of(table, kStatePieces, group, lane) = unsigned(entry.count);
     //% end
 }
-//% end
 
 __device__ __forceinline__ Entry no_elements()
 {
@@ -94,7 +93,9 @@ __device__ __forceinline__ Entry longer_entry(const Entry& entry, State state, I
     return {combine(entry.state, state)};
     //% end
 }
+//% end
 
+//% if table_lanes != 0
 __device__ __forceinline__ Entry join_entries(const Entry& earlier, const Entry& later)
 {
     //% if uses_length || tells_empty
@@ -104,10 +105,12 @@ __device__ __forceinline__ Entry join_entries(const Entry& earlier, const Entry&
     //% end
 }
 
+//% end
 //% if table_lanes == 0
 // Empties the block's table.
 __device__ __forceinline__ void clear_tables(unsigned* table)
 {
+    //% if table_lanes == 0 && !in_turns
     StateBits bits;
     bits.word = 0;  // the state may not fill the word
     bits.state = identity();
@@ -118,9 +121,34 @@ __device__ __forceinline__ void clear_tables(unsigned* table)
         *count_of(table, group) = 0;
         //% end
     }
+    //% else
+    #pragma unroll 1
+    for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads)
+        write_entry(table, group, 0, no_elements());
+    #pragma unroll 1
+    for (int k = threadIdx.x; k < kTableWarps * kStamps + 1; k += kBlockThreads)
+        table[kTableGroups * kEntryWords + k] = 0;
+    //% end
     __syncthreads();  // the table is empty
 }
+//% else
+// Empties the warp's tables.
+__device__ __forceinline__ void clear_tables(unsigned* table)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = lane; place < kTableGroups * kEntryLanes; place += kWarpThreads)
+        write_entry(table, place / kEntryLanes, place % kEntryLanes, no_elements());
+    //% if table_lanes == 1
+    #pragma unroll 1
+    for (int group = lane; group < kTableGroups; group += kWarpThreads)
+        table[kTableGroups * kEntryWords + group] = 0;
+    //% end
+    __syncwarp();  // the tables are empty
+}
+//% end
 
+//% if table_lanes == 0 && !in_turns
 // Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
 // gives the same bits. An element that changes nothing writes nothing.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
@@ -149,26 +177,96 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
     }
     //% end
 }
-//% else
-// Empties the warp's tables.
-__device__ __forceinline__ void clear_tables(unsigned* table)
+//% elif table_lanes == 32
+// Folds an element for each lane into the lane's table.
+__device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll 1
-    for (int place = lane; place < kTableGroups * kTableLanes; place += kWarpThreads)
-        write_entry(table, place / kTableLanes, place % kTableLanes, no_elements());
-    //% if table_lanes == 1
-    #pragma unroll 1
-    for (int group = lane; group < kTableGroups; group += kWarpThreads)
-        table[kTableGroups * kEntryWords + group] = 0;
-    //% end
-    __syncwarp();  // the tables are empty
+    if (group >= 0)
+        write_entry(table, group, lane, longer_entry(read_entry(table, group, lane), state, 1));
+}
+//% else
+// Joins the states of `peers`, the lanes of an equal group, in lane order, by pairs; the first of them gets
+// the total.
+__device__ __forceinline__ State join_peers(State state, unsigned peers)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned later = peers & (0xfffffffeu << lane);
+    int rank = __popc(peers & ((1u << lane) - 1));
+    while (__any_sync(kFullMask, later != 0)) {
+        const int next = later != 0 ? __ffs(later) - 1 : lane;
+        const State behind = shuffle(state, next);
+        if (later != 0)
+            state = combine(state, behind);
+        // Lanes of odd rank have been joined to the one before; half of them are left.
+        const unsigned even = __ballot_sync(kFullMask, rank % 2 == 0);
+        later = rank % 2 == 0 ? later & even : 0;
+        rank /= 2;
+    }
+    return state;
 }
 
-//% if table_lanes == 1
+//% if in_turns
+// Joins the states of each row's equal groups in lane order. The first lane of a group gets the total and the
+// number of its elements; the others have no group any more.
+//
+// A row leaves its stamp, a number of its own, in a word for the group of each lane. Of lanes with one group,
+// all but the first to come find it there, as may lanes whose groups share the word.
+__device__ __forceinline__ void join_rows(unsigned* stamps, unsigned stamp, State (&states)[kRows],
+                                          int (&groups)[kRows], int (&counts)[kRows])
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned found[kRows];
+    #pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+        found[row] = groups[row] >= 0 ? atomicExch(stamps + groups[row] % kStamps, stamp + row) : 0;
+        __syncwarp();  // all lanes have left the stamp before the next row's
+    }
+    #pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+        counts[row] = 1;
+        unsigned later = __ballot_sync(kFullMask, found[row] == stamp + row);
+        if (later != 0) {
+            unsigned peers = 1u << lane;
+            while (later != 0) {
+                const int group = __shfl_sync(kFullMask, groups[row], __ffs(later) - 1);
+                const unsigned equal = __ballot_sync(kFullMask, groups[row] == group);
+                peers = groups[row] == group ? equal : peers;
+                later &= ~equal;
+            }
+            states[row] = join_peers(states[row], peers);
+            counts[row] = __popc(peers);
+            if ((peers & ((1u << lane) - 1)) != 0)
+                groups[row] = -1;
+        }
+    }
+}
+
+// Folds the rows of a warp, joined by join_rows(), into the block's table when it is the warp's turn.
+__device__ __forceinline__ void fold_in_turn(unsigned* table, unsigned turn, const State (&states)[kRows],
+                                             const int (&groups)[kRows], const int (&counts)[kRows])
+{
+    volatile unsigned* const whose = table + kTableGroups * kEntryWords + kTableWarps * kStamps;
+    while (*whose != turn) {
+    }
+    __threadfence_block();  // what was changed in earlier turns is seen
+    __syncwarp();
+    #pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+        if (groups[row] >= 0)
+            write_entry(table, groups[row], 0,
+                        longer_entry(read_entry(table, groups[row], 0), states[row], counts[row]));
+        __syncwarp();  // the entries are there for the next row
+    }
+    __threadfence_block();  // the entries are there for the next turn
+    __syncwarp();
+    if (threadIdx.x % kWarpThreads == 0)
+        *whose = turn + 1;
+}
+//% else
 // Folds an element for each lane into the warp's table, in lane order. The lanes of a group find each other
-// by bits that they set in a word of the group, and join their states by pairs; the first one of them alone
-// touches the table.
+// by bits that they set in a word of the group, and join their states; the first one of them alone touches
+// the table.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -177,34 +275,13 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         atomicOr(marks + group, 1u << lane);
     __syncwarp();  // the bits of all lanes are set
     const unsigned peers = group >= 0 ? marks[group] : 1u << lane;
-    unsigned later = peers & (0xfffffffeu << lane);
-    if (__any_sync(kFullMask, later != 0)) {
-        int rank = __popc(peers & ((1u << lane) - 1));
-        while (__any_sync(kFullMask, later != 0)) {
-            const int next = later != 0 ? __ffs(later) - 1 : lane;
-            const State behind = shuffle(state, next);
-            if (later != 0)
-                state = combine(state, behind);
-            // Lanes of odd rank have been joined to the one before; half of them are left.
-            const unsigned even = __ballot_sync(kFullMask, rank % 2 == 0);
-            later = rank % 2 == 0 ? later & even : 0;
-            rank /= 2;
-        }
-    }
+    state = join_peers(state, peers);
     __syncwarp();  // all lanes have read the bits
     if (group >= 0 && (peers & ((1u << lane) - 1)) == 0) {
         marks[group] = 0;
         write_entry(table, group, 0, longer_entry(read_entry(table, group, 0), state, __popc(peers)));
     }
     __syncwarp();  // the entries are there for the next row
-}
-//% else
-// Folds an element for each lane into the lane's table.
-__device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    if (group >= 0)
-        write_entry(table, group, lane, longer_entry(read_entry(table, group, lane), state, 1));
 }
 //% end
 //% end
@@ -223,22 +300,38 @@ __device__ __forceinline__ void load_group_rows(const Members& members, Index fi
     }
 }
 
-// Folds the elements `begin` to `end` - 1 into the warp's tables. The next rows are under way meanwhile.
+// Folds the elements `begin` to `end` - 1 into a table. Its warps take tiles in their order. The next tile is
+// under way meanwhile.
 __device__ __forceinline__ void fold_members(const Members& members, Index begin, Index end, unsigned* table)
 {
-    if (begin >= end)
+    const int member = threadIdx.x / kWarpThreads % kTableWarps;
+    Index first = begin + member * (kRows * kWarpThreads);
+    if (first >= end)
         return;
     State states[kRows];
     int groups[kRows];
-    load_group_rows(members, begin, end, states, groups);
+    load_group_rows(members, first, end, states, groups);
+    //% if in_turns
+    unsigned* const stamps = table + kTableGroups * kEntryWords + member * kStamps;
+    unsigned turn = member;
+    unsigned stamp = 1;
+    //% end
     #pragma unroll 1
-    for (Index first = begin; first < end; first += kRows * kWarpThreads) {
+    for (; first < end; first += kTableWarps * kRows * kWarpThreads) {
         State next_states[kRows];
         int next_groups[kRows];
-        load_group_rows(members, first + kRows * kWarpThreads, end, next_states, next_groups);
+        load_group_rows(members, first + kTableWarps * kRows * kWarpThreads, end, next_states, next_groups);
+        //% if in_turns
+        int counts[kRows];
+        join_rows(stamps, stamp, states, groups, counts);
+        fold_in_turn(table, turn, states, groups, counts);
+        stamp += kRows;
+        turn += kTableWarps;
+        //% else
         #pragma unroll
         for (int row = 0; row < kRows; ++row)
             fold_row(table, states[row], groups[row]);
+        //% end
         #pragma unroll
         for (int row = 0; row < kRows; ++row) {
             states[row] = next_states[row];
@@ -247,28 +340,27 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
-//% if table_lanes == 0
+// The entry of a group in all tables of the block, which are `kTableWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
+    //% if table_lanes == 0 && !in_turns
     return read_entry(tables, group);
-}
-//% else
-// The entry of a group in all tables of the block, which are `kWarpWords` apart.
-__device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
-{
+    //% elif table_lanes == 0
+    return read_entry(tables, group, 0);
+    //% else
     Entry entry = no_elements();
     #pragma unroll 1
     for (int warp = 0; warp < kBlockThreads / kWarpThreads; ++warp) {
         //% if table_lanes == 1
-        entry = join_entries(entry, read_entry(tables + warp * kWarpWords, group, 0));
+        entry = join_entries(entry, read_entry(tables + warp * kTableWords, group, 0));
         //% else
         // Neighbouring threads begin with neighbouring lanes, whose banks differ.
         #pragma unroll 1
-        for (int k = 0; k < kTableLanes; ++k)
+        for (int k = 0; k < kEntryLanes; ++k)
             entry = join_entries(entry,
-                                 read_entry(tables + warp * kWarpWords, group, (group + k) % kTableLanes));
+                                 read_entry(tables + warp * kTableWords, group, (group + k) % kEntryLanes));
         //% end
     }
     return entry;
+    //% end
 }
-//% end

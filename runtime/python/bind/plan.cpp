@@ -35,7 +35,8 @@ std::string text_of_way(LayoutKind kind, bool has_key_columns)
 /// A plan with everything that its runs need.
 class PyPlan {
 public:
-    explicit PyPlan(const Call& call)
+    /// With `num_stages`, so many are compiled side by side, for measure().
+    explicit PyPlan(const Call& call, int num_stages = 1)
         : op_(call.op()),
           words_(call.words()),
           session_(call.is_on_device() ? session_of_gpu(words_.session, call.model().device())
@@ -46,9 +47,11 @@ public:
           is_on_device_(call.is_on_device())
     {
         {
+            auto options = call.plan_options();
+            options.measured_stages = num_stages;
             const nb::gil_scoped_release released;
             plan_ = std::make_shared<Plan>(
-                session_->plan(op_.fixed().op, call.segments(), call.num_elements(), call.plan_options()));
+                session_->plan(op_.fixed().op, call.segments(), call.num_elements(), options));
         }
         warn_of_caches();
     }
@@ -261,10 +264,12 @@ void bind_plan(nb::module_& module)
             const Call call(*op, arrays, words, {kMeasure});
             if (!call.out().empty() || call.words().check)
                 throw InputError("out= and check= belong to a call, not to a plan");
-            PyPlan plan(call);
-            if (const auto value = words.contains(kMeasure) ? nb::object(words[kMeasure]) : nb::none();
-                !value.is_none())
-                plan.measure(call, value_of<int>(kMeasure, value, "how many stages are measured"));
+            const auto value = words.contains(kMeasure) ? nb::object(words[kMeasure]) : nb::none();
+            const auto num_stages =
+                value.is_none() ? 1 : value_of<int>(kMeasure, value, "how many stages are measured");
+            PyPlan plan(call, num_stages);
+            if (!value.is_none())
+                plan.measure(call, num_stages);
             warn(plan.plan().warnings(), &call.typed()->told);
             return plan;
         },

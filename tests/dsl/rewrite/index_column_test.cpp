@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dsl/laws/laws.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
 
@@ -23,10 +24,20 @@ TEST(IndexColumn, TakesThePlaceOfIndexInEveryPart)
     EXPECT_NE(name, "place");
     const auto same_by_hand = parsed("operator o(place: f32, " + name +
                                      ": i64) -> (s: i64, each y: i64, each z: i64) {\n  state s: i64 = 0\n" +
-                                     "  lift { let twice = 2 * " + name +
-                                     "; s = twice }\n  combine(a, b) a + b\n  map { y = " + name +
+                                     "  lift { let twice = 2 * max(" + name +
+                                     ", 0); s = twice }\n  combine(a, b) a + b\n  map { y = " + name +
                                      " - s }\n  scan(before, through) { z = through.s + " + name + " }\n}");
     EXPECT_EQ(print(op), print(same_by_hand));
+}
+
+/// No element stands before the first, so the identity is neutral.
+TEST(IndexColumn, KeepsLawsThatHoldForPositions)
+{
+    const auto op = parsed(
+        "operator last(x: f32) -> i64 {\n  state at: i64 = -1\n  lift x > 1.0 ? index : -1\n"
+        "  combine(a, b) b.at < 0 ? a.at : b.at\n}");
+    EXPECT_FALSE(check_laws(op).any_refuted());
+    EXPECT_FALSE(check_laws(with_index_column(op)).any_refuted());
 }
 
 /// An append may rely on positions that rise.

@@ -2,11 +2,10 @@
 // Segments given as groups of i32, 32-bit indices.
 // block_threads = 256
 // chunk_items = 65536
-// parts = 64
+// parts = 32
 // rows = 8
-// table_groups = 1024
-// table_lanes = 1
-// tile_rows = 32
+// table_groups = 2048
+// tile_rows = 16
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -26,15 +25,15 @@ using Number = int;
 
 constexpr int kBlockThreads = 256;
 constexpr int kChunkItems = 65536;
-constexpr int kParts = 64;
+constexpr int kParts = 32;
 constexpr int kRows = 8;
-constexpr int kTableGroups = 1024;
-constexpr int kTableLanes = 1;
-constexpr int kTileRows = 32;
-constexpr int kEntryWords = 1;
-constexpr int kWarpWords = 2048;
+constexpr int kTableGroups = 2048;
+constexpr int kTileRows = 16;
 constexpr int kNumWarps = 8;
-constexpr int kTileItems = 8192;
+constexpr int kTableWarps = 8;
+constexpr int kBlockTables = 1;
+constexpr int kTableWords = 2048;
+constexpr int kTileItems = 4096;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -70,15 +69,16 @@ __device__ __forceinline__ State combine(State a, State b)
     return int(unsigned(a) + unsigned(b));
 }
 
+// The same with what others have put to `total`, in whatever order they come.
+__device__ __forceinline__ void atomic_combine(State* total, State state)
+{
+    atomicAdd(total, state);
+}
+
 // Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state;
-}
-
-__device__ __forceinline__ State shuffle(State state, int lane)
-{
-    return __shfl_sync(kFullMask, state, lane);
 }
 
 // Each item has the number of its segment, in any order; a negative one is in none.
@@ -106,23 +106,6 @@ __device__ __forceinline__ void tell_outside(const Segments& segments, bool is_o
         atomicOr(segments.outside, 1u);
 }
 
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
-constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
-
-union StatePieces {
-    State state;
-    unsigned at[kStatePieces];
-};
-
-__device__ __forceinline__ StatePieces pieces_of(const State& state)
-{
-    StatePieces pieces;
-    pieces.at[kStatePieces - 1] = 0;  // the state may not fill the last piece
-    pieces.state = state;
-    return pieces;
-}
-
 // Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
 struct Members;
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group);
@@ -132,90 +115,41 @@ struct Entry {
     State state;
 };
 
-// A table has an entry for each group, in pieces of four bytes. Lanes that have a table each find the pieces
-// of all groups in banks of their own.
-__device__ __forceinline__ unsigned* piece_of(unsigned* table, int piece, int group, int lane)
+// The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
+// behind.
+using StateWord = unsigned;
+union StateBits {
+    State state;
+    StateWord word;
+};
+
+__device__ __forceinline__ Entry read_entry(unsigned* table, int group)
 {
-    return table + (piece * kTableGroups + group) * kTableLanes + lane;
+    StateBits bits;
+    bits.word = ((StateWord*)table)[group];
+    return {bits.state};
 }
 
-__device__ __forceinline__ Entry read_entry(unsigned* table, int group, int lane)
-{
-    StatePieces pieces;
-    #pragma unroll
-    for (int k = 0; k < kStatePieces; ++k)
-        pieces.at[k] = *piece_of(table, k, group, lane);
-    return {pieces.state};
-}
-
-__device__ __forceinline__ void write_entry(unsigned* table, int group, int lane, const Entry& entry)
-{
-    const StatePieces pieces = pieces_of(entry.state);
-    #pragma unroll
-    for (int k = 0; k < kStatePieces; ++k)
-        *piece_of(table, k, group, lane) = pieces.at[k];
-}
-
-__device__ __forceinline__ Entry no_elements()
-{
-    return {identity()};
-}
-
-// An entry and `count` elements behind those of it.
-__device__ __forceinline__ Entry longer_entry(const Entry& entry, State state, Index count)
-{
-    return {combine(entry.state, state)};
-}
-
-__device__ __forceinline__ Entry join_entries(const Entry& earlier, const Entry& later)
-{
-    return longer_entry(earlier, later.state, 0);
-}
-
-// Empties the warp's tables.
+// Empties the block's table.
 __device__ __forceinline__ void clear_tables(unsigned* table)
 {
-    const int lane = threadIdx.x % kWarpThreads;
+    StateBits bits;
+    bits.word = 0;  // the state may not fill the word
+    bits.state = identity();
     #pragma unroll 1
-    for (int place = lane; place < kTableGroups * kTableLanes; place += kWarpThreads)
-        write_entry(table, place / kTableLanes, place % kTableLanes, no_elements());
-    #pragma unroll 1
-    for (int group = lane; group < kTableGroups; group += kWarpThreads)
-        table[kTableGroups * kEntryWords + group] = 0;
-    __syncwarp();  // the tables are empty
+    for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
+        ((StateWord*)table)[group] = bits.word;
+    }
+    __syncthreads();  // the table is empty
 }
 
-// Folds an element for each lane into the warp's table, in lane order. The lanes of a group find each other
-// by bits that they set in a word of the group, and join their states by pairs; the first one of them alone
-// touches the table.
+// Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
+// gives the same bits. An element that changes nothing writes nothing.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
-    const int lane = threadIdx.x % kWarpThreads;
-    unsigned* const marks = table + kTableGroups * kEntryWords;
-    if (group >= 0)
-        atomicOr(marks + group, 1u << lane);
-    __syncwarp();  // the bits of all lanes are set
-    const unsigned peers = group >= 0 ? marks[group] : 1u << lane;
-    unsigned later = peers & (0xfffffffeu << lane);
-    if (__any_sync(kFullMask, later != 0)) {
-        int rank = __popc(peers & ((1u << lane) - 1));
-        while (__any_sync(kFullMask, later != 0)) {
-            const int next = later != 0 ? __ffs(later) - 1 : lane;
-            const State behind = shuffle(state, next);
-            if (later != 0)
-                state = combine(state, behind);
-            // Lanes of odd rank have been joined to the one before; half of them are left.
-            const unsigned even = __ballot_sync(kFullMask, rank % 2 == 0);
-            later = rank % 2 == 0 ? later & even : 0;
-            rank /= 2;
-        }
-    }
-    __syncwarp();  // all lanes have read the bits
-    if (group >= 0 && (peers & ((1u << lane) - 1)) == 0) {
-        marks[group] = 0;
-        write_entry(table, group, 0, longer_entry(read_entry(table, group, 0), state, __popc(peers)));
-    }
-    __syncwarp();  // the entries are there for the next row
+    if (group < 0)
+        return;
+    atomic_combine((State*)table + group, state);
 }
 
 // Loads an element of each row for each lane. Behind the share it is the last one once more, without a group,
@@ -232,19 +166,22 @@ __device__ __forceinline__ void load_group_rows(const Members& members, Index fi
     }
 }
 
-// Folds the elements `begin` to `end` - 1 into the warp's tables. The next rows are under way meanwhile.
+// Folds the elements `begin` to `end` - 1 into a table. Its warps take tiles in their order. The next tile is
+// under way meanwhile.
 __device__ __forceinline__ void fold_members(const Members& members, Index begin, Index end, unsigned* table)
 {
-    if (begin >= end)
+    const int member = threadIdx.x / kWarpThreads % kTableWarps;
+    Index first = begin + member * (kRows * kWarpThreads);
+    if (first >= end)
         return;
     State states[kRows];
     int groups[kRows];
-    load_group_rows(members, begin, end, states, groups);
+    load_group_rows(members, first, end, states, groups);
     #pragma unroll 1
-    for (Index first = begin; first < end; first += kRows * kWarpThreads) {
+    for (; first < end; first += kTableWarps * kRows * kWarpThreads) {
         State next_states[kRows];
         int next_groups[kRows];
-        load_group_rows(members, first + kRows * kWarpThreads, end, next_states, next_groups);
+        load_group_rows(members, first + kTableWarps * kRows * kWarpThreads, end, next_states, next_groups);
         #pragma unroll
         for (int row = 0; row < kRows; ++row)
             fold_row(table, states[row], groups[row]);
@@ -256,15 +193,10 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
-// The entry of a group in all tables of the block, which are `kWarpWords` apart.
+// The entry of a group in all tables of the block, which are `kTableWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
-    Entry entry = no_elements();
-    #pragma unroll 1
-    for (int warp = 0; warp < kBlockThreads / kWarpThreads; ++warp) {
-        entry = join_entries(entry, read_entry(tables + warp * kWarpWords, group, 0));
-    }
-    return entry;
+    return read_entry(tables, group);
 }
 
 constexpr int kJoinedGroups = 32;  // of a block, which takes them in kJoiningWarps parts of the tables
@@ -419,23 +351,21 @@ scan_parts(Index* part_begins, Index* chunk_begins)
 }
 
 // The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
-// order. `counts` are those of the warp, and all `marks` are zero before and after.
-__device__ __forceinline__ int rank_in_part(unsigned* counts, unsigned* marks, int group)
+// order. Each lane keeps the count of the part of its number.
+__device__ __forceinline__ int rank_in_part(int& count, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int part = group / kTableGroups;
-    if (group >= 0)
-        atomicOr(marks + part, 1u << lane);
-    __syncwarp();  // the bits of all lanes are set
-    const unsigned peers = group >= 0 ? marks[part] : 0;
-    const unsigned before = peers & ((1u << lane) - 1);
-    const int rank = group >= 0 ? int(counts[part]) + __popc(before) : 0;
-    __syncwarp();  // all lanes have read the bits and the counts
-    if (group >= 0 && before == 0) {
-        marks[part] = 0;
-        counts[part] = rank + __popc(peers);
+    unsigned peers = __ballot_sync(kFullMask, group >= 0);
+    unsigned own = peers;  // the lanes whose elements are in the part that this lane counts
+    #pragma unroll
+    for (int bit = 0; bit < 5; ++bit) {
+        const unsigned set = __ballot_sync(kFullMask, part >> bit & 1);
+        peers &= part >> bit & 1 ? set : ~set;
+        own &= lane >> bit & 1 ? set : ~set;
     }
-    __syncwarp();  // the counts are there for the next row
+    const int rank = __shfl_sync(kFullMask, count, part) + __popc(peers & ((1u << lane) - 1));
+    count += __popc(own);
     return rank;
 }
 
@@ -450,15 +380,12 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     __shared__ int num_staged;
     Index* const places = (Index*)room;  // where the tile's first element of each part goes
     State* const staged = (State*)(places + kParts);
-    unsigned* const staged_groups = (unsigned*)staged + kTileItems * kStatePieces;
+    unsigned* const staged_groups = (unsigned*)(staged + kTileItems);
     unsigned* const tile_begins = staged_groups + kTileItems;  // of each part
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     unsigned* const all_counts = tile_begins + kParts;
     unsigned* const counts = all_counts + warp * kParts;
-    unsigned* const marks = all_counts + (kNumWarps + warp) * kParts;
-    for (int part = lane; part < kParts; part += kWarpThreads)
-        marks[part] = 0;
     for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
         places[part] = part_begins[part] + block_counts[i64(part) * gridDim.x + blockIdx.x];
 
@@ -468,8 +395,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     bool is_outside = false;  // count_parts has told
     #pragma unroll 1
     for (Index tile = begin; tile < end; tile += kTileItems) {
-        for (int part = lane; part < kParts; part += kWarpThreads)
-            counts[part] = 0;
+        int count = 0;
         State states[kTileRows];
         int groups[kTileRows];
         int ranks[kTileRows];
@@ -481,10 +407,10 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             groups[row] = index < end ? int(group) : -1;
             states[row] = load_item(inputs, known, 0, group);
         }
-        __syncwarp();  // the counts are zero
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
-            ranks[row] = rank_in_part(counts, marks, groups[row]);
+            ranks[row] = rank_in_part(count, groups[row]);
+        counts[lane] = count;
         __syncthreads();  // the counts of all warps are there
 
         Index num_of_parts[kPartsOfThread];
@@ -552,12 +478,12 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     group = members.groups[index];
 }
 
-// A block takes a chunk of a part, a warp a share of neighbouring elements of it, as in group_tables.
+// A block takes a chunk of a part, a table a share of neighbouring elements of it, as in group_tables.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
             const Index* chunk_begins, State* tables)
 {
-    extern __shared__ unsigned words[];
+    extern __shared__ u64 words[];
     const Index chunk = blockIdx.x;
     if (chunk >= chunk_begins[kParts])
         return;
@@ -572,17 +498,17 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
     }
     const Index first = part_begins[part] + (chunk - chunk_begins[part]) * kChunkItems;
     const Index last = min(first + kChunkItems, part_begins[part + 1]);
-    const int warp = threadIdx.x / kWarpThreads;
-    unsigned* const table = words + warp * kWarpWords;
+    const int which = threadIdx.x / kWarpThreads / kTableWarps;
+    unsigned* const table = (unsigned*)words + which * kTableWords;
     clear_tables(table);
     const Index rows = (last - first + kWarpThreads - 1) / kWarpThreads;
-    const Index share = (rows + kNumWarps - 1) / kNumWarps * kWarpThreads;
-    const Index begin = min(first + warp * share, last);
+    const Index share = (rows + kBlockTables - 1) / kBlockTables * kWarpThreads;
+    const Index begin = min(first + which * share, last);
     fold_members({moved_states, moved_groups}, begin, min(begin + share, last), table);
-    __syncthreads();  // the tables of all warps are there
+    __syncthreads();  // the tables are complete
 
     for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
-        const Entry entry = join_warp_tables(words, group);
+        const Entry entry = join_warp_tables((unsigned*)words, group);
         const i64 at = i64(chunk) * kTableGroups + group;
         tables[at] = entry.state;
     }

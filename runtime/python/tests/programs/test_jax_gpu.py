@@ -71,6 +71,13 @@ def test_gradients_are_those_of_the_host(name):
     near(tuple(found), tuple(np.asarray(part) for part in jax.jit(jax.grad(loss))(host)))
 
 
+def test_an_operator_whose_law_is_refuted():
+    """Its kernel is compiled where the program is traced."""
+    op = sf.operator("operator minus(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a - b }")
+    with pytest.raises(sf.SpecError, match="operator minus states an identity that is none"):
+        jax.jit(lambda x: sf.jax.fold(op, x, uniform=3))(np.ones(9, "f4"))
+
+
 def test_batches():
     op = sf.standard.affine
     scale, shift = np.random.default_rng(7).uniform(0.5, 1, (2, 16, 300))

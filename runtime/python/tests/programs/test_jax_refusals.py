@@ -156,14 +156,20 @@ def test_programs_are_prepared_for_the_default_device(jax, monkeypatch):
             assert sf.jax._device() == -1
 
 
-def test_values_that_are_wrong_are_told_by_jax(jax):
+@pytest.fixture
+def on_the_host(jax):
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
+def test_values_that_are_wrong_are_told_by_jax(jax, on_the_host):
     run = jax.jit(lambda x, o: sf.jax.fold(sf.standard.sum, x, offsets=o))
     with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT: .*offset"):
         run(X, np.array([0, 4, 8], np.int32)).block_until_ready()
     assert run(X, np.array([0, 4, 9], np.int32)).tolist() == [9.0, 27.0]
 
 
-def test_an_operator_whose_law_is_refuted(jax):
+def test_an_operator_whose_law_is_refuted(jax, on_the_host):
     op = sf.operator("operator minus(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a - b }")
     with pytest.raises(jax.errors.JaxRuntimeError, match="operator minus states an identity that is none"):
         jax.jit(lambda x: sf.jax.fold(op, x, uniform=3))(X).block_until_ready()
