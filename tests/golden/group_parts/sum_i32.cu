@@ -1,12 +1,12 @@
 // group_parts: Groups in any order, more than tables hold: elements move to parts of neighbouring groups
 // Segments given as groups of i32, 32-bit indices.
 // block_threads = 256
-// chunk_items = 65536
+// chunk_items = 16384
 // parts = 64
 // rows = 8
 // table_groups = 1024
 // table_lanes = 1
-// tile_rows = 32
+// tile_rows = 16
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -25,16 +25,16 @@ using u64 = unsigned long long;
 using Number = int;
 
 constexpr int kBlockThreads = 256;
-constexpr int kChunkItems = 65536;
+constexpr int kChunkItems = 16384;
 constexpr int kParts = 64;
 constexpr int kRows = 8;
 constexpr int kTableGroups = 1024;
 constexpr int kTableLanes = 1;
-constexpr int kTileRows = 32;
+constexpr int kTileRows = 16;
 constexpr int kEntryWords = 1;
 constexpr int kWarpWords = 2048;
 constexpr int kNumWarps = 8;
-constexpr int kTileItems = 8192;
+constexpr int kTileItems = 4096;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
