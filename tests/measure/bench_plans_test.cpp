@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/text/standard_operators.h"
+#include "runtime/laws/operator_laws.h"
 
 namespace segfold::bench_plans_test {
 namespace {

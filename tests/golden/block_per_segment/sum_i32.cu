@@ -1,6 +1,6 @@
 // block_per_segment: One block reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 64
 // items_per_thread = 16
 //
 // Sum of the values.
@@ -15,9 +15,9 @@
 
 using Index = int;
 
-constexpr int kMostBlockThreads = 128;
+constexpr int kMostBlockThreads = 64;
 constexpr int kItemsPerThread = 16;
-constexpr int block_threads = 128;
+constexpr int block_threads = 64;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

@@ -1,10 +1,10 @@
 // fused_row_groups: A group of lanes folds the rows of one segment, keeps them in shared memory, and maps them
 // Segments given as offsets, 32-bit indices.
 // block_threads = 32
-// feature_lanes = 16
+// feature_lanes = 8
 // features_per_lane = 4
 // kept_steps = 4
-// row_lanes = 2
+// row_lanes = 4
 // rows_per_step = 4
 // segments_per_group = 1
 //
@@ -29,10 +29,10 @@ using i64 = long long;
 using u64 = unsigned long long;
 
 constexpr int kBlockThreads = 32;
-constexpr int kFeatureLanes = 16;
+constexpr int kFeatureLanes = 8;
 constexpr int kFeaturesPerLane = 4;
 constexpr int kKeptSteps = 4;
-constexpr int kRowLanes = 2;
+constexpr int kRowLanes = 4;
 constexpr int kRowsPerStep = 4;
 constexpr int kSegmentsPerGroup = 1;
 constexpr int kResidentBlocks = 32;

@@ -1,7 +1,7 @@
 // gather_tiles: Equal tiles, a warp beside each finds its ends, borders are joined by whoever comes second
 // Segments given as offsets, 32-bit indices.
-// block_threads = 160
-// blocks_per_multiprocessor = 12
+// block_threads = 288
+// blocks_per_multiprocessor = 7
 // items_per_thread = 8
 //
 // Sum of the values.
@@ -17,10 +17,10 @@
 using Index = int;
 using u64 = unsigned long long;
 
-constexpr int kMostBlockThreads = 160;
-constexpr int kBlocksPerMultiprocessor = 12;
+constexpr int kMostBlockThreads = 288;
+constexpr int kBlocksPerMultiprocessor = 7;
 constexpr int kItemsPerThread = 8;
-constexpr int block_threads = 160;
+constexpr int block_threads = 288;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

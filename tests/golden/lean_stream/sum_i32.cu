@@ -3,7 +3,7 @@
 // block_threads = 256
 // blocks_per_multiprocessor = 2
 // held_totals = 512
-// items_per_thread = 32
+// items_per_thread = 16
 // ring_offsets = 512
 //
 // Sum of the values.
@@ -20,19 +20,19 @@ using Index = int;
 
 constexpr int kMostBlockThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kItemsPerThread = 32;
+constexpr int kItemsPerThread = 16;
 constexpr int block_threads = 256;
-constexpr int desk_bytes = 13568;
+constexpr int desk_bytes = 9344;
 constexpr int held_totals = 512;
 constexpr int ring_offsets = 512;
 constexpr int kLineItems = 32;
-constexpr int kRowBytes = 128;
-constexpr int kStateRow = 144;
+constexpr int kRowBytes = 64;
+constexpr int kStateRow = 80;
 constexpr int kEndsAtOnce = 2;
 constexpr int kTotalsAtOnce = 2;
-constexpr int kMarksBytes = 128;
+constexpr int kMarksBytes = 64;
 constexpr int kEndWeight = 3;
-constexpr int kTileItems = 1024;
+constexpr int kTileItems = 512;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -367,7 +367,7 @@ __device__ __forceinline__ void copy_offsets(Index* ring,
 }
 
 // Marks in shared memory: the items of a warp's tile with which a segment ends.
-using Bits = unsigned;        // one for each item of a row
+using Bits = unsigned short;  // one for each item of a row
 using Marks = unsigned;       // a bit for each item of a tile: 1 if a segment ends with it
 
 // Marks an item of the tile. A place outside of the tile sets no bit, in a word that few lanes share: a

@@ -1,9 +1,9 @@
 // row_groups: A group of lanes reduces rows of one segment: lanes side by side hold the features
 // Segments given as offsets, 32-bit indices.
 // block_threads = 64
-// feature_lanes = 16
+// feature_lanes = 32
 // features_per_lane = 4
-// row_lanes = 2
+// row_lanes = 1
 // rows_per_step = 8
 // segments_per_group = 1
 //
@@ -25,12 +25,11 @@ using Index = int;
 using i64 = long long;
 
 constexpr int kBlockThreads = 64;
-constexpr int kFeatureLanes = 16;
+constexpr int kFeatureLanes = 32;
 constexpr int kFeaturesPerLane = 4;
-constexpr int kRowLanes = 2;
+constexpr int kRowLanes = 1;
 constexpr int kRowsPerStep = 8;
 constexpr int kSegmentsPerGroup = 1;
-constexpr unsigned kFullMask = 0xffffffffu;
 
 struct Inputs {
     const unsigned* x;
@@ -72,13 +71,6 @@ struct RowResult {
 __device__ __forceinline__ RowResult finish_row(Index, Index, State state)
 {
     return {state.a, state.b};
-}
-
-__device__ __forceinline__ State shuffle_down(State state, int delta)
-{
-    state.a = __shfl_down_sync(kFullMask, state.a, delta);
-    state.b = __shfl_down_sync(kFullMask, state.b, delta);
-    return state;
 }
 
 // The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
@@ -222,7 +214,7 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
 
 // A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. Lanes
 // of a row read neighbouring vectors. A lane has kRowsPerStep rows of kSegmentsPerGroup segments under way.
-// In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
+// A lane folds its own rows to the end; then the lanes of a feature are joined.
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
 __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments& segments,
                                             const Results& results, bool is_vector)
@@ -255,8 +247,7 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         for (int v = 0; v < kFeaturesPerLane; ++v)
             totals[k][v] = identity();
     }
-    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
-    for (Index first = 0; __any_sync(kFullMask, first < longest); first += step_rows) {
+    for (Index first = 0; first < longest; first += step_rows) {
         const int stride = 1;
         const Index begin = first + row_lane * kRowsPerStep;
         Row rows[kSegmentsPerGroup][kRowsPerStep];
@@ -291,17 +282,14 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
             #pragma unroll
             for (int v = 0; v < kFeaturesPerLane; ++v) {
-                State part = identity();
+                State part = totals[k][v];
                 #pragma unroll
                 for (int u = 0; u < kRowsPerStep; ++u)
                     if (begin + u * stride < lengths[k])
                         part = combine(part,
                                        lift_row(inputs, rows[k][u], v, begins[k] + begin + u * stride,
                                                 begin + u * stride, owners[k]));
-                #pragma unroll
-                for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
-                    part = combine(part, shuffle_down(part, delta));
-                totals[k][v] = combine(totals[k][v], part);  // meaningful in the first lanes of rows only
+                totals[k][v] = part;
             }
         }
     }

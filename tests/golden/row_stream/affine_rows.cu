@@ -1,9 +1,9 @@
 // row_stream: Lanes side by side take an equal share of rows and segment ends
 // Segments given as offsets, 32-bit indices.
 // block_threads = 256
-// blocks_per_multiprocessor = 2
-// feature_lanes = 16
-// features_per_lane = 4
+// blocks_per_multiprocessor = 4
+// feature_lanes = 32
+// features_per_lane = 2
 // rows_per_step = 8
 //
 // operator affine_rows(x: row u32) -> (a: u32, b: u32) {
@@ -24,9 +24,9 @@ using Index = int;
 using i64 = long long;
 
 constexpr int kBlockThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kFeatureLanes = 16;
-constexpr int kFeaturesPerLane = 4;
+constexpr int kBlocksPerMultiprocessor = 4;
+constexpr int kFeatureLanes = 32;
+constexpr int kFeaturesPerLane = 2;
 constexpr int kRowsPerStep = 8;
 constexpr int kJoinThreads = 1024;
 constexpr int kJoinBlocks = 1;

@@ -2,7 +2,7 @@
 // Segments given as keys of 4 bytes, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 16
-// slices_per_warp = 16
+// slices_per_warp = 1
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -20,9 +20,9 @@ using u64 = unsigned long long;
 
 constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
-constexpr int kMostSlicesPerWarp = 16;
+constexpr int kMostSlicesPerWarp = 1;
 constexpr int block_threads = 256;
-constexpr int slices_per_warp = 16;
+constexpr int slices_per_warp = 1;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

@@ -1,6 +1,6 @@
 // run_tiles: Segments found in flags or keys, a tile a block; numbers and long segments by look-back
 // Segments given as keys of 4 bytes, 32-bit indices.
-// block_threads = 256
+// block_threads = 384
 // items_per_thread = 16
 // slices_per_warp = 1
 //
@@ -18,8 +18,8 @@ using Index = int;
 using Key = unsigned;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
-constexpr int kMostBlockThreads = 256;
+constexpr int kBlockThreads = 384;
+constexpr int kMostBlockThreads = 384;
 constexpr int kItemsPerThread = 16;
 constexpr int kSlicesPerWarp = 1;
 constexpr int kResidentThreads = 1152;

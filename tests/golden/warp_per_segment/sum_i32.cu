@@ -1,6 +1,6 @@
 // warp_per_segment: One warp reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 256
 // items_per_thread = 4
 //
 // Sum of the values.
@@ -15,9 +15,9 @@
 
 using Index = int;
 
-constexpr int kMostBlockThreads = 128;
+constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 4;
-constexpr int block_threads = 128;
+constexpr int block_threads = 256;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

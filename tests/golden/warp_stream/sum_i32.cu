@@ -2,8 +2,8 @@
 // Segments given as offsets, 32-bit indices.
 // block_threads = 256
 // blocks_per_multiprocessor = 2
-// held_totals = 512
-// items_per_thread = 32
+// held_totals = 1024
+// items_per_thread = 16
 // ring_offsets = 512
 //
 // Sum of the values.
@@ -20,15 +20,15 @@ using Index = int;
 
 constexpr int kMostBlockThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kItemsPerThread = 32;
+constexpr int kItemsPerThread = 16;
 constexpr int block_threads = 256;
-constexpr int desk_bytes = 12544;
-constexpr int held_totals = 512;
+constexpr int desk_bytes = 10496;
+constexpr int held_totals = 1024;
 constexpr int ring_offsets = 512;
 constexpr int kTiles = 1;
-constexpr int kTileRoom = 1056;
+constexpr int kTileRoom = 544;
 constexpr int kEndWeight = 3;
-constexpr int kTileItems = 1024;
+constexpr int kTileItems = 512;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
