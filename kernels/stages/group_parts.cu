@@ -18,22 +18,22 @@
 //% tune    in_turns = 0, 1
 //% tune    block_threads = 256, 64, 128
 //% tune    rows = 8, 4
-//% tune    tile_rows = 16, 4, 8, 32
+//% tune    tile_rows = 32, 4, 8, 16
 //% tune    chunk_items = 65536, 1024, 4096, 16384
-//% tune    blocks_per_multiprocessor = 2, 1, 3, 4
+//% tune    blocks_per_multiprocessor = 4, 1, 2, 3
 //% where   num_segments <= table_groups * parts
 //% where   in_turns ? table_lanes == 0 : table_lanes == 1 || is_word
 //% let     thirtieth = ceil_div(wanted, 32)
 //% let     least = thirtieth <= 256 ? 256 : thirtieth <= 512 ? 512 : thirtieth <= 1024 ? 1024 : 2048
-//% prefer  table_groups = min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
+//% fits    table_groups == min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
 //% let     has_many_warps = table_groups <= (entry_words <= 3 ? 1024 : entry_words <= 5 ? 512 : 256)
-//% prefer  table_lanes = has_many_warps && !is_exact
-//% prefer  in_turns = table_lanes == 0 && !is_exact
+//% fits    table_lanes == (has_many_warps && !is_exact)
+//% fits    in_turns == (table_lanes == 0 && !is_exact)
 //% let     needed = ceil_div(wanted, table_groups)
 //% let     few = needed <= 32 ? 32 : needed <= 64 ? 64 : 128
-//% prefer  parts = needed <= 128 ? few : needed <= 256 ? 256 : needed <= 512 ? 512 : 1024
-//% prefer  rows = state_bytes > 8 ? 4 : 8
-//% prefer  chunk_items = num_elements > 0 ? num_elements / 1024 : 65536
+//% fits    parts == (needed <= 128 ? few : needed <= 256 ? 256 : needed <= 512 ? 512 : 1024)
+//% fits    rows == (state_bytes > 8 ? 4 : 8)
+//% fits    num_elements == 0 || chunk_items == 1024 || chunk_items <= num_elements / 1024
 //% let     entry_lanes = 1
 //% let     stamps = 1024
 //% let     state_words = table_groups * entry_words
@@ -46,10 +46,11 @@
 //% let     fold_bytes = (shared_words + num_warps * warp_words) * 4
 //% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)
 //% let     layer_bytes = block_threads * (ceil_div(state_bytes, 4) * 4 + 4)
+//% fits    tile_rows == 4 || tile_rows <= (state_bytes > 8 ? 8 : state_bytes > 4 || parts == 32 ? 16 : 32)
 //% let     tile_items = block_threads * tile_rows
 //% let     move_bytes = tile_rows * layer_bytes + part_bytes
 //% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
-//% prefer  blocks_per_multiprocessor = block_shared_bytes / (move_bytes + 1024)
+//% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * tile_rows))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)

@@ -19,17 +19,17 @@
 //% tune    table_groups = 1024, 16, 32, 64, 128, 256, 512, 2048, 4096, 8192, 16384, 32768
 //% tune    table_lanes = 1, 0, 32
 //% tune    in_turns = 0, 1
-//% tune    block_threads = 256, 32, 64, 96, 128, 160, 192, 224, 512
+//% tune    block_threads = 512, 32, 64, 96, 128, 160, 192, 224, 256
 //% tune    rows = 8, 4, 16
-//% tune    blocks_per_multiprocessor = 1, 2, 3, 4, 6, 8
+//% tune    blocks_per_multiprocessor = 8, 1, 2, 3, 4, 6
 //% where   num_segments <= table_groups
 //% where   in_turns ? table_lanes == 0 : table_lanes == 0 ? is_word : table_lanes == 1 || commutative
-//% prefer  table_groups = fitting
+//% fits    table_groups == fitting
 //% let     is_few = commutative && table_groups * entry_words * 1792 <= block_shared_bytes
 //% let     has_many_warps = table_groups <= (entry_words <= 3 ? 1024 : entry_words <= 5 ? 512 : 256)
 //% let     each_warp = has_many_warps && !(is_exact && atomic_combine)
-//% prefer  table_lanes = is_few ? 32 : each_warp ? 1 : 0
-//% prefer  in_turns = table_lanes == 0 && !is_exact
+//% fits    table_lanes == (is_few ? 32 : each_warp ? 1 : 0)
+//% fits    in_turns == (table_lanes == 0 && !is_exact)
 //% let     entry_lanes = table_lanes == 32 ? 32 : 1
 //% let     state_words = table_groups * entry_lanes * entry_words
 //% let     is_wide = table_lanes == 0 && state_words * 12 > block_shared_bytes
@@ -38,13 +38,15 @@
 //% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + (table_lanes == 1 ? table_groups : 0)
 //% let     shared_words = in_turns ? state_words + 1 : table_lanes == 0 ? state_words : 0
 //% let     most_threads = table_lanes == 0 && !in_turns ? 512 : (block_shared_bytes / 4 - shared_words) / warp_words * 32
-//% prefer  block_threads = min(usual_threads, most_threads)
+//% fits    block_threads == 32 || block_threads <= min(usual_threads, most_threads)
 //% let     num_warps = block_threads / 32
 //% let     table_warps = table_lanes == 0 ? num_warps : 1
 //% let     block_tables = num_warps / table_warps
 //% let     table_words = shared_words + warp_words
 //% let     block_bytes = (shared_words + num_warps * warp_words) * 4
 //% where   block_bytes <= block_shared_bytes
+//% fits    rows == (state_bytes > 8 ? 4 : table_lanes == 32 && block_bytes * 2 > block_shared_bytes ? 16 : 8)
+//% fits    table_lanes < 32 || blocks_per_multiprocessor <= 4
 //% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (block_bytes + 1024) <= block_shared_bytes
 //% let     most_blocks = max(1, ceil_div(num_items, block_threads * rows))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
