@@ -122,7 +122,8 @@ namespace detail {
 /// are folded in their order in the columns.
 ///
 /// Keys are equal if their bits are equal. A fold sorts copies of the columns unless a kernel folds them as
-/// they lie, and returns the key of each segment in `order`. Folds and scans on the host take such keys; plans do not.
+/// they lie, and returns the key of each segment in `order`. Folds and scans on the host take such keys;
+/// plans do not.
 [[nodiscard]] inline SegmentsView by(const ArrayView& keys, KeyOrder order = KeyOrder::ascending)
 {
     auto view = detail::segments_by(LayoutKind::groups, keys);
