@@ -405,12 +405,14 @@ std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Prob
         if (stage.suits)
             one.rank = static_cast<double>(rank(stage, facts));
         else if ((one.expected_share = order.expected_share(stage.name, asked)))
-            one.rank = kPercent * *one.expected_share;
+            one.rank = kPercent * std::min(1.0, *one.expected_share);
         else if (const auto share = order.expected_share(stage.name, as_offsets(asked)))
             one.rank = *share;  // behind all that find segments by flags or keys themselves
         all.push_back(one);
     }
-    std::ranges::stable_sort(all, std::greater(), &RankedStage::rank);
+    std::ranges::stable_sort(all, std::greater(), [](const RankedStage& one) {
+        return std::pair(one.rank, one.expected_share.value_or(0));
+    });
     return all;
 }
 

@@ -41,7 +41,7 @@ OrderFacts as_offsets(OrderFacts facts);
 /// of unknown length as 64 features.
 OrderFacts order_facts(const FormulaNames& plan_facts);
 
-/// Expects which share of the best stage's rate each stage reaches.
+/// Expects which share of the best other stage's rate each stage reaches.
 ///
 /// A stage has boosted trees. A tree asks whole numbers, so that nothing rounds and every machine decides
 /// alike. Source: Friedman 2001, Greedy Function Approximation: A Gradient Boosting Machine.
@@ -53,9 +53,9 @@ public:
     /// Reads the text that grow.py writes. Throws SpecError that names the line.
     explicit StageOrder(std::string_view text);
 
-    /// Returns the share that `stage` is expected to reach; a little more than 1 is one that is surely the
-    /// best. None if no row has the stage, the form of segments, and features or none; write-back that no row
-    /// has counts as a fold.
+    /// Returns the share of the best other stage's rate that `stage` is expected to reach; above 1 it is
+    /// itself the best. None if no row has the stage, the form of segments, and features or none; write-back
+    /// that no row has counts as a fold.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
 
     /// Returns the measured workload that is nearest to `facts`, with the shares of its three best stages:

@@ -7,8 +7,9 @@
 
 rows/*.csv hold what `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE` appends: the facts of an
 operator and of its segments, and the share of the memory's rate that each stage reached. For each stage, boosted trees
-learn its share of the best stage's rate from whole numbers: logarithms in steps of a sixteenth of an octave. Whole numbers
-leave nothing to rounding, so the program that reads the order decides as this one does.
+learn from whole numbers, logarithms in steps of a sixteenth of an octave, what part its rate is of the best other
+stage's: above 1 it is itself the best, and so far ahead. Whole numbers leave nothing to rounding, so the program that
+reads the order decides as this one does.
 """
 
 import argparse
@@ -22,9 +23,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).parent
-TREES, LEAVES, RATE = 80, 15, 0.2
+TREES, LEAVES, RATE = 78, 15, 0.2
 EXAMPLES = 16  # for each tree at the least
-LEAST = 0.5  # of the best rate: below it nothing is told apart
+LEAST, MOST = 0.3, 2.0  # of the rate of the best other stage: below and above these nothing is told apart
 LEAST_UNKNOWN = 0.05  # the same where the longest segment is unknown, and a stage may be right for most lengths and ruinous for some
 SAMPLES = 5  # rows of a kind of work that the text has, so that a run can name one near to it
 ABANDONED = 0.01  # of the best rate: what a bench does not time further
@@ -142,12 +143,12 @@ def examples(rows):
     newest = newest_texts(rows)
     numbers, own = [], collections.defaultdict(lambda: ([], [], []))
     for row in rows:
-        best = max(row["rates"].values())
+        second, best = sorted(row["rates"].values())[-2:]
         for segments, longest, padded, weight, least in views_of(row):
             for stage, rate in row["rates"].items():
                 places, shares, weights = own[stage]
                 places.append(len(numbers))
-                shares.append(math.log(max(rate / best, least)))
+                shares.append(math.log(min(max(rate / (best if rate < best else second), least), MOST)))
                 weights.append(weight * (1.0 if row["texts"][stage] in (None, newest.get(stage, "")) else OLDER))
             numbers.append(facts(row, segments, longest, padded))
     return np.array(numbers), own

@@ -51,11 +51,14 @@ protected:
     [[nodiscard]] std::size_t num_kept(const Operator& op) { return core(session).plans_of(op)->size(); }
 
     Session session = session_on("cpu");
+    /// False where data may refute the identity: a kept plan, which knows none, drops it, and rows may rank
+    /// another stage first for the larger state.
+    bool compares_plans = true;
 
 private:
     /// Returns the bits of the results, and all warnings and errors.
     template <class Call>
-    static std::string answer_of(Call call)
+    [[nodiscard]] std::string answer_of(Call call) const
     {
         std::string text;
         try {
@@ -68,7 +71,7 @@ private:
             text += "\n" + std::to_string(folded.num_segments());
             text += folded.results().keys ? " with keys of " + std::to_string(folded.results().keys->bytes())
                                           : "";
-            text += "\n" + folded.plan();
+            text += "\n" + (compares_plans ? folded.plan() : "");
             for (const auto& warning : folded.warnings())
                 text += "\n" + warning;
         } catch (const Error& error) {
@@ -221,6 +224,7 @@ TEST_F(KeptPlans, InfinitiesAndNanAreSeen)
 /// lowest(f32) is neutral for a greatest value, except for -inf.
 TEST_F(KeptPlans, AnIdentityThatInfinitiesAloneRefuteIsNotTriedEachTime)
 {
+    compares_plans = false;
     const auto op =
         with_body("own_spread(x: f32) -> f32",
                   "state { s: f32 = 0; m: f32 = lowest(f32) }  lift { s = x; m = x }  combine(a, b) { s "
@@ -260,6 +264,7 @@ TEST_F(KeptPlans, ScalarsThatRefuteALawAreSeen)
 
 TEST_F(KeptPlans, OverflowIsSeen)
 {
+    compares_plans = false;
     const auto op = parse_operator(
         "greatest.seg",
         "operator greatest(x: i32) -> i32 { state { total: i32 = 0; best: i32 = 0; prefix: i32 = 0; suffix: "

@@ -165,8 +165,8 @@ TEST(MeasuredOrder, TakesStagesNearTheBestOfEachFile)
         std::cout << summary(file, values) << "\n";
         for (std::size_t i = 0; i < std::min<std::size_t>(shares.size(), 3); ++i)
             std::cout << fmt::format("{:.3f} {}\n", shares[i].share, shares[i].text);
-        EXPECT_GE(geometric_mean(values), 0.97) << file;
-        EXPECT_GE(values[(values.size() - 1) / 10], 0.9) << file;
+        EXPECT_GE(geometric_mean(values), 0.975) << file;
+        EXPECT_GE(values[(values.size() - 1) / 10], 0.92) << file;
         EXPECT_GE(values[(values.size() - 1) / 100], 0.7) << file;
     }
 }
