@@ -4,11 +4,11 @@
 //% source  Milakov & Gimelshein 2018, Online Normalizer for Softmax; Guo, Zadouri & Dao 2025, QuACK
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment, state_bytes <= 1024
-//% tune    block_threads = 128, 32, 64, 256, 512, 1024
-//% tune    segment_threads = 128, 4, 8, 16, 32, 64, 256, 512, 1024
+//% tune    segment_threads = 1024, 4, 8, 16, 32, 64, 128, 256, 512
+//% tune    block_threads = 1024, 32, 64, 128, 256, 512
 //% tune    items_per_thread = 32, 4, 8, 16
-//% tune    shared_items = 0, 8, 16, 32, 64
-//% tune    cluster_blocks = 1, 2, 4, 8
+//% tune    shared_items = 64, 0, 8, 16, 32
+//% tune    cluster_blocks = 8, 1, 2, 4
 //% where   segment_threads == block_threads || segment_threads <= 32
 //% where   cluster_blocks == 1 || cc >= 90 && segment_threads > 32
 //% let     step_items = narrow_columns ? 8 : 4
@@ -21,6 +21,21 @@
 //% let     resident_threads = element_bytes > 4 ? 640 : 1024
 //% let     fits = items_per_thread * element_bytes <= 128
 //% let     resident_blocks = fits ? max(1, resident_threads / block_threads) : 1
+//% let     fit = element_bytes <= 2 ? 64 : element_bytes <= 4 ? 32 : element_bytes <= 8 ? 16 : 8
+//% let     few = min(32, narrow_columns ? (map_uses_tables ? 32 : 64) / element_bytes : fit)
+//% let     are_even = whole || uniform || 4 * longest_length <= 5 * mean_length
+//% let     is_short = mean_length <= 32 * few
+//% let     some = narrow_columns ? few * 5 / 4 : few
+//% let     share = are_even ? (is_short ? some : few + fit) : is_short ? few / 2 : fit
+//% let     wanted = ceil_div(15 * mean_length, 16 * share)
+//% let     least = mean_length * element_bytes > 288 ? 8 : 4
+//% let     is_long = wanted > 1280 && cc >= 90
+//% fits    segment_threads == 4 || segment_threads <= (is_long ? 512 : max(least, 2 * wanted - 1))
+//% fits    items_per_thread == 4 || items_per_thread <= (are_even && segment_threads * 16 >= mean_length ? min(16, few) : few)
+//% fits    block_threads == (segment_threads > 32 ? segment_threads : 128)
+//% let     kept_there = !is_short ? fit : segment_threads * few < mean_length ? fit / 4 : 0
+//% fits    shared_items == 0 || shared_items <= min(kept_there, most_bytes / (block_threads * element_bytes))
+//% fits    cluster_blocks == 1 || cluster_blocks <= (is_long && segment_threads > 32 ? 2 * ceil_div(wanted, 512) - 1 : 1)
 //% let     team_threads = segment_threads * cluster_blocks
 //% let     block_segments = block_threads / segment_threads
 //% if cluster_blocks > 1

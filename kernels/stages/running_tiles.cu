@@ -6,6 +6,7 @@
 //% needs   scans, associative, state_bytes <= 128
 //% tune    block_threads = 256, 64, 128
 //% tune    items_per_thread = 16, 4, 8
+//% fits    items_per_thread == 4 || items_per_thread * state_bytes <= 64
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% scratch ticket : u64[1] zero
 //% scratch tile_states : u64[num_tiles * ceil_div(state_bytes, 4)] zero
