@@ -337,7 +337,7 @@ TEST(CheckShapes, TheNextPlanIsNeitherTheSmallestNorTheUsual)
         const auto next = threads(regress::next_configuration(stage, problem));
         EXPECT_NE(next, smallest) << stage.name;
         EXPECT_NE(next, usual) << stage.name;
-        EXPECT_GE(std::max(usual, next), 256) << stage.name;
+        EXPECT_GE(std::max(usual, next), 128) << stage.name;
     }
 }
 

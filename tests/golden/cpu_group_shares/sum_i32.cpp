@@ -81,12 +81,12 @@ static inline void tell_outside(const Segments& segments, bool is_outside)
         __atomic_store_n(segments.outside, 1u, __ATOMIC_RELAXED);
 }
 
-// Each share has at least 16 elements for each group: clearing and joining its table costs less than filling
-// it.
+// The number of shares, as the front matter computes it. Each has at least 16 elements for each group:
+// clearing and joining its table costs less than filling it.
 static inline i64 num_shares_of(const Segments& segments)
 {
     const i64 groups = segments.num_segments > 0 ? segments.num_segments : 1;
-    const i64 ample = segments.num_items / (groups * 16);
+    const i64 ample = segments.num_items / 16 / groups;
     const i64 long_enough = segments.num_items / 16384;
     const i64 fewer = ample < long_enough ? ample : long_enough;
     return fewer < 1 ? 1 : fewer < kMostShares ? fewer : kMostShares;
@@ -116,19 +116,17 @@ extern "C" void fold_share(i64 share,
 
 constexpr Index kJoinedGroups = 256;
 
-// Joins the tables of all shares in order, for kJoinedGroups neighbouring groups.
+// Joins the tables of all shares in order into the first one, for kJoinedGroups neighbouring groups.
 extern "C" void join_groups(i64 part,
                             const Segments& segments,
                             const Results& results,
-                            const State* tables)
+                            State* tables)
 {
     const i64 num_shares = num_shares_of(segments);
     const Index first = Index(part * kJoinedGroups);
     const Index rest = segments.num_segments - first;
     const Index count = rest < kJoinedGroups ? rest : kJoinedGroups;
-    State totals[kJoinedGroups];
-    for (Index k = 0; k < count; ++k)
-        totals[k] = tables[first + k];
+    State* const totals = tables + first;
     for (i64 share = 1; share < num_shares; ++share) {
         const State* const table = tables + share * segments.num_segments + first;
         for (Index k = 0; k < count; ++k)

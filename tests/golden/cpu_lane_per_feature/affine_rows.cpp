@@ -1,6 +1,6 @@
 // lane_per_feature: Lanes fold the features of a row, the cores equal shares of rows and segment ends
 // Segments given as offsets, 32-bit indices.
-// feature_lanes = 16
+// feature_lanes = 64
 // share_steps = 4096
 //
 // operator affine_rows(x: row u32) -> (a: u32, b: u32) {
@@ -20,7 +20,7 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kFeatureLanes = 16;
+constexpr int kFeatureLanes = 64;
 constexpr int kShareSteps = 4096;
 constexpr int kLanes = 16;
 constexpr int kPrefetchBytes = 8192;

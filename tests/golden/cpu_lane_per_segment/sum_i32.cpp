@@ -1,6 +1,6 @@
 // lane_per_segment: One lane of a vector folds one segment
 // Segments given as offsets, 32-bit indices.
-// share_steps = 65536
+// share_steps = 16384
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -15,7 +15,7 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kShareSteps = 65536;
+constexpr int kShareSteps = 16384;
 constexpr int kLanes = 16;
 
 struct Inputs {

@@ -1,8 +1,8 @@
 // lane_scan: Equal tiles whatever the segments, a segmented scan along each lane, carries joined in order
 // Segments given as offsets, 32-bit indices.
-// accumulators = 4
+// accumulators = 2
 // lane_items = 64
-// share_steps = 65536
+// share_steps = 16384
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -17,9 +17,9 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kAccumulators = 4;
+constexpr int kAccumulators = 2;
 constexpr int kLaneItems = 64;
-constexpr int kShareSteps = 65536;
+constexpr int kShareSteps = 16384;
 constexpr int kTileItems = 1024;
 constexpr int kTotals = 1024;
 constexpr int kLanes = 16;

@@ -1,7 +1,7 @@
 // row_tree: Rows of 16 items, 16 rows joined in one tree, 16 segments side by side
 // Segments given as offsets, 32-bit indices.
-// accumulators = 4
-// share_steps = 65536
+// accumulators = 8
+// share_steps = 262144
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -16,8 +16,8 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kAccumulators = 4;
-constexpr int kShareSteps = 65536;
+constexpr int kAccumulators = 8;
+constexpr int kShareSteps = 262144;
 constexpr int kTotals = 272;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;

@@ -1,6 +1,6 @@
 // scan_features: Running results of rows: lanes scan features, the cores equal shares of rows and ends
 // Segments given as offsets, 32-bit indices.
-// feature_lanes = 16
+// feature_lanes = 64
 // share_steps = 4096
 //
 // Exact and not commutative, of rows: each output tells the states before its element and with it,
@@ -24,7 +24,7 @@ using Index = int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-constexpr int kFeatureLanes = 16;
+constexpr int kFeatureLanes = 64;
 constexpr int kShareSteps = 4096;
 constexpr int kLanes = 16;
 constexpr int kPrefetchBytes = 8192;

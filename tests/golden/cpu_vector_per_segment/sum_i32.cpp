@@ -1,6 +1,6 @@
 // vector_per_segment: All lanes of a vector fold one segment, the cores equal shares of it
 // Segments given as offsets, 32-bit indices.
-// accumulators = 4
+// accumulators = 2
 // share_steps = 65536
 //
 // Sum of the values.
@@ -16,7 +16,7 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kAccumulators = 4;
+constexpr int kAccumulators = 2;
 constexpr int kShareSteps = 65536;
 constexpr int kLanes = 16;
 

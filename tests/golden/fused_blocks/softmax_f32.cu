@@ -1,8 +1,8 @@
 // fused_blocks: Lanes of a warp, a block or a cluster fold one segment, keep it on the chip, and map it
 // Segments given as offsets, 32-bit indices.
 // block_threads = 128
-// items_per_thread = 32
-// segment_threads = 8
+// items_per_thread = 16
+// segment_threads = 4
 //
 // Softmax of each segment: exponentials that add up to 1,
 //     scaled by the greatest value so that nothing overflows.
@@ -36,11 +36,11 @@
 using Index = int;
 
 constexpr int kBlockThreads = 128;
-constexpr int kItemsPerThread = 32;
-constexpr int kSegmentThreads = 8;
+constexpr int kItemsPerThread = 16;
+constexpr int kSegmentThreads = 4;
 constexpr int kResidentBlocks = 8;
-constexpr int kTeamThreads = 8;
-constexpr int kBlockSegments = 16;
+constexpr int kTeamThreads = 4;
+constexpr int kBlockSegments = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);

@@ -1,7 +1,7 @@
 // running_tiles: Running results: equal tiles in one pass, states of open segments by look-back
 // Segments given as offsets, 32-bit indices.
 // block_threads = 256
-// items_per_thread = 8
+// items_per_thread = 4
 //
 // Exact and not commutative: each output tells the states before its element and with it, and its places.
 // operator told_scan(x: u32) -> (hash: u64, power: u64, each told: u64) {
@@ -25,7 +25,7 @@ using u64 = unsigned long long;
 
 constexpr int kBlockThreads = 256;
 constexpr int kMostBlockThreads = 256;
-constexpr int kItemsPerThread = 8;
+constexpr int kItemsPerThread = 4;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
