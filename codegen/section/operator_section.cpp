@@ -208,8 +208,7 @@ private:
             add_names(argument, names);
     }
 
-    /// Prints a block's locals as constants. Omits a local that nothing uses, unless it reads a checked
-    /// table.
+    /// Prints a block's locals as constants. Omits an unused local unless it reads a checked table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;

@@ -84,8 +84,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 {
     const auto op = state_operator(trial.setting().op);
     for (const auto form : trial.forms({uniform, offsets, ranges, flags, keys})) {
-        // The joining operator has no 'empty' part. If it has no identity either, segments must have
-        // elements.
+        // The joining operator has no 'empty' part. Without an identity, segments must have elements.
         const auto segments = trial.usual_segments(form, op);
         if (segments.num_segments == 0)
             continue;

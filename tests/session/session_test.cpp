@@ -382,7 +382,7 @@ TEST(Session, APlanOverRangesCountsWhatTheyHold)
         return plan.stage();
     };
     EXPECT_EQ(plan_of(300, true), "vector_per_segment");
-    EXPECT_EQ(plan_of(2, true), "lane_per_segment");
+    EXPECT_EQ(plan_of(1, true), "lane_per_segment");
     EXPECT_EQ(plan_of(300, false), "lane_per_segment") << "as if each element were held once";
 }
 
