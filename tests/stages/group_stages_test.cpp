@@ -368,14 +368,17 @@ class GroupBugs : public testing::TestWithParam<Planted> {};
 TEST_P(GroupBugs, AreFound)
 {
     const auto& [_, stage, op, right, wrong, more] = GetParam();
-    const std::int64_t groups = stage == "group_tables" ? 12 : 300;
+    const bool is_native = stage == "group_shares";
+    const std::int64_t groups = stage == "group_parts" ? 300 : 12;
     const auto workload =
-        workload_of(operator_named(op), numbers_of(Type::i32, Lie::none, 5000, groups, false), groups);
+        workload_of(operator_named(op),
+                    numbers_of(Type::i32, Lie::none, is_native ? 70000 : 5000, groups, false), groups);
     auto settings = more;
-    settings.insert({{"block_threads", 64}, {"blocks_per_multiprocessor", 2}});
+    if (!is_native)
+        settings.insert({{"block_threads", 64}, {"blocks_per_multiprocessor", 2}});
     if (stage == "group_parts")
         settings.insert({{"tile_rows", 4}, {"table_groups", 64}, {"chunk_items", 1024}, {"parts", 32}});
-    auto emitted = emitted_for(workload, Catalogue::standard().stage(stage), settings);
+    auto emitted = emitted_for(workload, stage_called(stage), settings);
     const auto at = emitted.source.find(right);
     ASSERT_NE(at, std::string::npos) << "the text has no \"" << right << '"';
     emitted.source.replace(at, right.size(), wrong);
