@@ -1,4 +1,4 @@
-"""The order of stages is what kernels/ranks/grow.py grows from the rows that are there, to the byte."""
+"""The order of stages and their configurations are what kernels/ranks grows from the rows that are there, to the byte."""
 
 import os
 import pathlib
@@ -19,3 +19,10 @@ def test_the_order_grows_again():
                            env={**os.environ, "OMP_NUM_THREADS": "1"}).stdout
     assert grown == (RANKS / "order.txt").read_text()
     assert len(grown) <= 150_000
+
+
+def test_the_configurations_grow_again():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed, and configure.py uses grow.py, which imports it")
+    program = "import sys, configure; sys.stdout.write(configure.text())"
+    grown = subprocess.run([sys.executable, "-c", program], cwd=RANKS, capture_output=True, text=True, check=True).stdout
+    assert grown == (RANKS / "configurations.txt").read_text()
