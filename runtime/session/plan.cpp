@@ -256,6 +256,12 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream)
 {
     auto& state = this->state();
+    if (segments.kind == LayoutKind::groups && state.sizes.form == SegmentForm::groups &&
+        !segments.num_groups) {
+        auto numbered = segments;
+        numbered.num_groups = state.sizes.sizes.num_segments;
+        return run(inputs, numbered, results, stream);
+    }
     const std::lock_guard lock(state.mutex);
     const auto& op = state.parts->op;
     const auto place = state.is_on_device ? Place::device : Place::host;

@@ -190,8 +190,8 @@ TEST(GroupedKernels, ServePlansOfTheHost)
             auto plan = session.plan(op, groups(numbers, 91), static_cast<std::int64_t>(count));
             EXPECT_EQ(plan.stage(), "group_shares");
             std::vector<std::uint32_t> scale(91, 7), shift(91, 7);
-            for (int run = 0; run < 2; ++run)
-                plan.run({made.scale, made.shift}, groups(numbers, 91), {scale, shift});
+            for (const auto& by : {groups(numbers, 91), groups(numbers)})  // a run may leave the number out
+                plan.run({made.scale, made.shift}, by, {scale, shift});
             for (std::size_t g = 0; g < wanted.size(); ++g)
                 ASSERT_EQ((Maps{scale[g], shift[g]}), wanted[g]) << g << " of " << count;
         };
