@@ -65,9 +65,9 @@ struct StreamTimeline {
 /// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
-    /// Partial::to_bytes() of the earlier slices, without results; for groups GroupTotals::to_bytes(). Empty
-    /// beside the results of groups, behind which nothing can go on.
+    /// Partial::to_bytes() of the earlier slices, without results; for groups GroupTotals::to_bytes().
     std::vector<std::byte> before;
+    bool is_end = false;  ///< true beside the results of groups, behind which no stream goes on
 };
 
 /// A stream of slices over one device.

@@ -200,7 +200,7 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments, con
 void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments, results.running, results.num_elements);
-    if (state.before.empty()) {  // nothing can go on from here
+    if (state.is_end) {
         unnoted_.reset();
         return;
     }

@@ -352,7 +352,7 @@ struct Stream::State {
             window.ends.push_back(end += length);
         StreamResults results{{0, std::ssize(all_groups.lengths), std::move(all_groups.results)}, &window};
         results.first_element = cursor->place().element;
-        take(std::move(results), {cursor->place(), {}});
+        take(std::move(results), {cursor->place(), {}, true});
     }
 
     [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }

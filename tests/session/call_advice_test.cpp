@@ -127,6 +127,10 @@ TEST_F(CallAdvice, OnSegments)
     const std::vector<int> numbers = {1, 0, 1, 0, 1, 0, 1, 0, 1}, sorted = {0, 4, 9};
     const auto softmax = standard_operator("softmax", Type::f32);
     follows(
+        "sort the columns by group once, and give offsets here",
+        [&] { (void)session_.plan(sum_, by(numbers), 9); },
+        [&] { (void)session_.plan(sum_, offsets(sorted), 9); });
+    follows(
         "no kernel folds 2 groups of operator softmax as they lie; calls sort the elements, and plans take "
         "them sorted, with offsets",
         [&] { (void)session_.plan(softmax, groups(numbers, 2), 9); },
@@ -246,7 +250,7 @@ TEST_F(CallAdvice, OnSlicesAndStreams)
         });
     const std::vector<int> keys_of_all = {1, 1, 1, 2, 2, 2, 3, 3, 3}, few = {1, 2};
     follows(
-        "segments by ranges are told by no single array; give offsets, lengths, flags or keys",
+        "segments by ranges are told by no single array; give offsets, lengths, flags, keys or groups",
         [&] { (void)StreamSegments(LayoutKind::ranges, StreamArray(kValues)); },
         [&] { (void)StreamSegments(LayoutKind::keys, StreamArray(keys_of_all)); });
     follows(
