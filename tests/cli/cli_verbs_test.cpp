@@ -335,9 +335,9 @@ TEST_F(VerbsTest, CheckFitsItsLayoutsToTheElements)
         {"check", "sum_i32", "--backend", "simt", "--elements", "1000", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_NE(result.output.find("\nstage               whole  uniform=25  zipf:exponent=1.9  "
-                                 "half_empty:mean=8  ranges  flags  keys  empty_runs  few  few_keys\n"
+                                 "half_empty:mean=8  ranges  flags  keys  groups  empty_runs  few  few_keys\n"
                                  "thread_per_segment  ok     ok          ok                 ok               "
-                                 "  ok      ok     ok    ok          ok   ok\n"),
+                                 "  ok      ok     ok    -       ok          ok   ok\n"),
               std::string::npos)
         << result.output;
 }

@@ -101,8 +101,10 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
 Workload sorted_by_group(const Workload& workload)
 {
     std::vector<ArrayView> inputs;
-    for (const auto& array : workload.arrays)
-        inputs.push_back(view_of(array));
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+        inputs.push_back(view_of(workload.arrays[i]));
+        inputs.back().num_features = workload.op.parameters[i].row ? workload.num_features : 1;
+    }
     const auto& segments = workload.segments;
     auto grouped =
         group_inputs(workload.op, inputs, groups(view_of(segments.numbers), segments.num_segments));
