@@ -416,8 +416,7 @@ TEST_F(VerbsTest, CheckMakesLoopsOverSegmentsGoRound)
         GTEST_SKIP() << "simt needs a C++ compiler";
     const auto kernels = copy_kernels(folder_, "k");
     plant(kernels, "stages/block_per_segment.cu",
-          "__syncthreads();  // the warps' totals have been read, the next segment's may take their place",
-          ";");
+          "__syncthreads();  // the warps' totals have been read, so the next segment may write them", ";");
     const auto check = [&](const std::vector<std::string>& more) {
         std::vector<std::string> words = {"check", "sum_i32", "--backend",         "simt",      "--elements",
                                           "2000",  "--stage", "block_per_segment", "--kernels", "k"};

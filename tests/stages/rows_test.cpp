@@ -345,7 +345,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
              {"row_groups", "begin + u * stride < lengths[k])\n                        part",
               "begin + u * stride <= lengths[k])\n                        part"},
              {"row_stream", "combine(totals[v], lift_row(", "combine(lift_row("},
-             {"row_stream", "__syncthreads();  // all have read the parts", ";  //"},
+             {"row_stream", "__syncthreads();  // all threads have read the parts", ";  //"},
              {"row_stream", "__syncthreads();  // the parts of this round", ";  //"},
              {"row_stream", "__syncthreads_or(is_many)", "is_many"},
              {"row_stream", "segment - ends.first == kFeatureLanes", "segment - ends.first > kFeatureLanes"},
