@@ -360,7 +360,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
         const auto& stage = Catalogue::standard().stage(stage_name);
         const Configuration settings = stage.name == "row_groups"
                                            ? Configuration{{"row_lanes", 8}, {"feature_lanes", 2}}
-                                           : Configuration{{"block_threads", 64}};
+                                           : Configuration{{"block_threads", 64}, {"features_per_lane", 2}};
         auto planted = emitted_for(op, stage, SegmentForm::offsets, 8, settings);
         std::string text = from, replacement = to;
         if (text == "combine(totals[v], lift_row(") {  // swaps the operands of a call that spans two lines
