@@ -331,7 +331,7 @@ private:
                                              : std::nullopt;
 };
 
-/// Defines an operator with the state `S`. Calls `body` with a Definition<S>.
+/// Defines an operator with the state `S`. Calls `body` with a `Definition<S>`.
 ///
 /// The operator has the same tree as one read from text. Throws SpecError that begins with the faulty line of
 /// the C++ source.
