@@ -133,7 +133,7 @@ class Polish(SphinxTransform):
         names = set()
         for shown in list(self.document.findall(addnodes.desc)):
             if shown[0].astext().startswith("namespace "):
-                place, name = shown.parent.index(shown), nodes.target(ids=[id for id in shown[0]["ids"] if id not in names])
+                place, name = shown.parent.index(shown), nodes.container(ids=[id for id in shown[0]["ids"] if id not in names])
                 shown.parent[place - 1 : place + 1] = [name, *shown[-1].children]  # with the entry of the index before it
                 names.update(name["ids"])
 
