@@ -9,8 +9,6 @@
 
 #include "dsl/cpp/functions.h"
 #include "dsl/cpp/handles.h"
-#include "dsl/cpp/recorder.h"
-#include "dsl/cpp/source_location.h"
 
 namespace segfold {
 
@@ -331,7 +329,7 @@ private:
                                              : std::nullopt;
 };
 
-/// Defines an operator with the state `S`. Calls `body` with a Definition<S>.
+/// Defines an operator with the state `S`. Calls `body` with a `Definition<S>`.
 ///
 /// The operator has the same tree as one read from text. Throws SpecError that begins with the faulty line of
 /// the C++ source.

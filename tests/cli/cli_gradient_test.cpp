@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "dsl/derived.h"
 #include "dsl/printer.h"
-#include "dsl/rewrite/gradient/gradient.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/cli/cli_program.h"
 

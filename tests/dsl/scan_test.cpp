@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "dsl/cpp/define.h"
+#include "dsl/derived.h"
 #include "dsl/laws/laws.h"
 #include "dsl/printer.h"
-#include "dsl/rewrite/scanned.h"
 #include "dsl/rewrite/short_places.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
 

@@ -14,15 +14,13 @@
 // InputError for arrays and options, DeviceError for device, driver and compilers, InternalError for faults
 // of segfold itself.
 #include "dsl/cpp/define.h"
+#include "dsl/derived.h"
 #include "dsl/error.h"
-#include "dsl/rewrite/gradient/gradient.h"
-#include "dsl/rewrite/scanned.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/array_source.h"
 #include "runtime/data/formats/operator_file.h"
-#include "runtime/laws/operator_laws.h"
+#include "runtime/laws/judged_laws.h"
 #include "runtime/measure/bench/workloads/bench_workload.h"
 #include "runtime/measure/tune/tune_workload.h"
 #include "runtime/scale/fold_stream.h"

@@ -65,8 +65,8 @@ def lost_links(page, text):
 
 
 def test_calls_in_tables_are_those_of_listings():
-    """Of the page for those who come from elsewhere: a call in the right column of a table has been run above it."""
-    text = existing("docs/coming_from.md").read_text()
+    """Of the pages for those who come from elsewhere: a call in the right column of a table has been run above it."""
+    text = "\n".join(existing(f"docs/guides/{name}.md").read_text() for name in ("from_torch", "from_pandas"))
     run = "\n".join(example.source for example in doctest.DocTestParser().get_examples(text))
     names = {"lengths": "np.array([3, 2, 0, 4])"}
     calls = [call for line in prose_of(text) if line.startswith("|") for call in re.findall(r"`([^`]*sf\.standard[^`]*)`", line)]
@@ -89,7 +89,26 @@ def test_links_lead_to_pages_and_titles():
 
 def test_every_page_of_docs_is_listed():
     listed = links_of(existing("docs/README.md").read_text())
-    assert {path.name for path in (ROOT / "docs").glob("*.md")} - set(listed) == {"README.md"}
+    pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+    assert pages - set(listed) == {"README.md"}
+
+
+def variables_of(sources):
+    """The variables of the environment that texts read: by getenv and what stands around it, by os.environ, by shells, by pip's builds."""
+    text = "\n".join(sources)
+    read = re.compile(r'"(SEGFOLD_[A-Z0-9_]+)"|environ(?:\.get\(|\.setdefault\(|\[)"(SEGFOLD_\w+)"|\$\{?(SEGFOLD_[A-Z0-9_]+)|if\.env\.(SEGFOLD_\w+)')
+    return {name for groups in read.findall(text) for name in groups if name}
+
+
+def test_all_variables_of_the_environment_are_in_one_table():
+    """Of CMake's own variables, which look alike, only those count that something else reads."""
+    assert variables_of(['getenv("SEGFOLD_A")', "${SEGFOLD_B:-}", "if.env.SEGFOLD_C = true", "SEGFOLD_D"]) == {"SEGFOLD_A", "SEGFOLD_B", "SEGFOLD_C"}
+    page = existing("docs/guides/debugging.md").read_text()
+    told = {name for line in page.splitlines() if line.startswith("|") for name in re.findall(r"SEGFOLD_\w+", line.split("|")[1])}
+    kinds = {".cpp", ".h", ".c", ".cu", ".py", ".sh", ""}
+    names = [name for name in files_of_checkout() if pathlib.Path(name).suffix in kinds and not name.startswith("tests/golden/")] + ["pyproject.toml"]
+    texts = [(ROOT / name).read_text(errors="ignore") for name in names if "test_pages" not in name and not name.endswith("interpreters.py")]
+    assert variables_of(texts) == told
 
 
 def test_the_readme_is_short():

@@ -295,7 +295,11 @@ def listings_of(page):
     return doctest.DocTestParser().get_examples(page.read_text())
 
 
-@pytest.mark.parametrize("page", ["runtime/python/README.md", "runtime/python/REFERENCE.md", "runtime/python/PROGRAMS.md", "README.md", "docs/coming_from.md"])
+PAGES = ["README.md", *(f"runtime/python/{name}.md" for name in ("README", "REFERENCE", "PROGRAMS")),
+         *(f"docs/guides/{name}.md" for name in ("from_torch", "from_pandas", "debugging"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_listings_of_pages(page, tmp_path, monkeypatch):
     path = pathlib.Path(__file__).resolve().parents[3] / page
     if not path.exists():
