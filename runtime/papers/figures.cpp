@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "runtime/measure/bench/markdown.h"
+#include "runtime/papers/compare.h"
 
 namespace segfold::papers {
 namespace {
@@ -162,6 +163,47 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
+/// Returns the chart of a contest: for each workload the share of the read ceiling of the plan that a run
+/// takes, as stated and as measured, and that of the best peer.
+std::optional<BarChart> contest_of(const Paper& paper, const Experiment& experiment,
+                                   const MeasuredPaper* measured)
+{
+    BarChart chart;
+    chart.title = experiment.title;
+    chart.subtitle = joined({workload_text(experiment), size_text(experiment),
+                             measured ? measured->machine.device + ", " + measured->machine.date : ""});
+    chart.axis = "share of the memory's read rate";
+    for (const auto& row : experiment.rows) {
+        chart.rows.push_back(row.row);
+        chart.notes.emplace_back("not measured");
+    }
+    const auto add = [&](std::string name, std::string_view colour, auto mark_of) {
+        Series series{std::move(name), {}, colour};
+        for (const auto& row : chart.rows)
+            series.marks.push_back(mark_of(row));
+        if (std::ranges::any_of(series.marks, [](const auto& mark) { return mark.has_value(); }))
+            chart.series.push_back(std::move(series));
+    };
+    const auto mark = [](const bench::Entry* entry) -> std::optional<Mark> {
+        if (!is_timed(entry) || !(entry->fraction > 0))
+            return std::nullopt;
+        return Mark{entry->fraction,
+                    fmt::format("{:.2f}, {}", entry->fraction,
+                                entry->configuration.substr(0, entry->configuration.find(' '))),
+                    fmt::format(", {:.4g} ms", entry->milliseconds.median)};
+    };
+    const auto devices = devices_of(paper, {&experiment});
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        add(published_on(devices[i]), kPublished[i % kPublished.size()], [&](const std::string& row) {
+            return published_mark(paper, experiment, row, devices[i], {"share", "of ceiling"});
+        });
+    add("segfold", kMeasured,
+        [&](const std::string& row) { return mark(find_entry(measured, experiment, row)); });
+    add("best of CUB and Thrust", charts::kGrey,
+        [&](const std::string& row) { return mark(find_peer(measured, experiment, row)); });
+    return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
+}
+
 /// Returns the common beginning of the figures' names: "table 1" for "table 1, 65536" and "table 1, 131072".
 std::string common_figure(const Experiments& experiments)
 {
@@ -263,6 +305,13 @@ std::vector<Json> charts_of(const Paper& paper, const Experiments& experiments, 
     auto rest = experiments;
     while (!rest.empty()) {
         const auto series = series_of(rest);
+        const auto& first = *series.front();
+        if (first.kind == ExperimentKind::contest) {
+            if (auto chart = contest_of(paper, first, measured))
+                all.emplace_back(std::move(*chart));
+            rest.erase(rest.begin());
+            continue;
+        }
         for (const auto& quantity : quantities_of(paper, series, measured))
             if (series.size() > 1) {
                 if (auto chart = lines_of(paper, series, quantity, measured))

@@ -16,6 +16,7 @@
 #include "runtime/measure/bench/markdown.h"
 #include "runtime/papers/figures.h"
 #include "runtime/papers/measure.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/text_table.h"
 
@@ -82,16 +83,21 @@ std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, co
 MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)
 {
     const Kernels kernels(arguments);
-    const auto backend =
-        make_backend("cuda", {static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)), {}});
-    bench::Bench bench(*backend);
+    SessionOptions options;
+    options.backend = "cuda";
+    options.device = static_cast<int>(arguments.integer("device", 0, 1023).value_or(0));
+    options.kernels = arguments.value("kernels").value_or("");
+    Session session(options);
+    bench::Bench bench(core(session).backend());
     const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
     Progress progress;
     const auto show = [&](const std::string& line) { progress.show(line); };
     MeasuredPaper measured{bench.machine(), {}};
     for (const auto* experiment : experiments)
         measured.experiments.push_back(
-            papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
+            experiment->kind == papers::ExperimentKind::contest
+                ? papers::measure_contest(session, bench, *experiment, repeats, show)
+                : papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
     return measured;
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import segfold as sf
 
 PROGRAM = os.environ.get("SEGFOLD_PROGRAM")
-PAPERS = ["harris2007", "zuo2009", "martin2012", "patel2014", "badgujar2014", "butz2025"]
+PAPERS = ["harris2007", "zuo2009", "martin2012", "patel2014", "badgujar2014", "butz2025", "segfold2026"]
 X = np.arange(1 << 12, dtype=np.float32)
 
 
@@ -109,3 +110,18 @@ def test_the_program_says_what_draws(tmp_path):
     )
     run = subprocess.run([*words, "--vega", tmp_path / "chart.json"], capture_output=True, text=True, env={"PATH": str(tmp_path)})
     assert run.returncode == 0 and json.loads((tmp_path / "chart.json").read_text())["vconcat"]
+
+
+def shown(drawing):
+    """What a drawing shows wherever texts of some fonts are wider: its texts, and the bars."""
+    return re.findall(r">([^<>]+)</text>", drawing), re.findall(r'aria-roledescription="bar" d="([^"]+)"', drawing)
+
+
+def test_the_chart_of_the_front_page(tmp_path):
+    """docs/speed.svg is a drawing of what papers/segfold2026 holds."""
+    file = tmp_path / "speed.json"
+    assert program("paper", "segfold2026", "--measured", "--figure", "sums of f32", "--vega", file).returncode == 0
+    kept = (pathlib.Path(__file__).parents[3] / "docs" / "speed.svg").read_text()
+    texts, bars = shown(kept)
+    assert len(bars) == 16 and "uniform=1024" in texts
+    assert shown(drawn({**json.loads(file.read_text()), "width": 720})) == (texts, bars)
