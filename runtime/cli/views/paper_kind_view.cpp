@@ -157,9 +157,15 @@ std::string print_contest(const Paper& paper, const Experiment& experiment, cons
     std::vector<TextTable::Column> columns = {{"workload"}};
     for (const auto& device : devices)
         columns.push_back({device, right});
-    columns.insert(
-        columns.end(),
-        {{"stage"}, {"of ceiling", right}, {"best peer"}, {"of ceiling", right}, {"times as fast", right}});
+    const bool is_measured = std::ranges::any_of(experiment.rows, [&](const PaperRow& row) {
+        return find_entry(measured, experiment, row.row) != nullptr;
+    });
+    if (is_measured || devices.empty())
+        columns.insert(columns.end(), {{"stage"},
+                                       {"of ceiling", right},
+                                       {"best peer"},
+                                       {"of ceiling", right},
+                                       {"times as fast", right}});
     TextTable table(columns);
     std::vector<double> ours, theirs, gains;
     for (const auto& row : experiment.rows) {
@@ -186,6 +192,7 @@ std::string print_contest(const Paper& paper, const Experiment& experiment, cons
             theirs.push_back(peer->fraction);
             gains.push_back(*gain);
         }
+        cells.resize(columns.size());
         table.add(std::move(cells));
     }
     if (gains.size() > 1) {
