@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kMostForLinear = 20;  ///< largest / smallest value up to which an axis is linear
 constexpr double kRoom = 1.25;         ///< a logarithmic axis begins below the smallest value / kRoom
-constexpr int kMostTicks = 12;
+constexpr int kMostTicks = 12, kLinearTicks = 6;
 constexpr double kLetter = 6.8;  ///< width of a letter, in pixels, rather too large than too small
 constexpr double kGap = 10;      ///< between a bar and its text
 /// Widths, in pixels, of charts that share a specification: those cannot be as wide as their page.
@@ -52,6 +52,7 @@ double set_axis(Json& channel, const std::string& title, double least, double gr
     auto& scale = channel["scale"];
     if (greatest <= kMostForLinear * least) {
         scale.update({{"domain", {0, greatest}}, {"nice", true}});
+        channel["axis"]["tickCount"] = kLinearTicks;
         channel["title"] = title;
         return 0;
     }
