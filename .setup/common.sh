@@ -11,7 +11,7 @@ mpi_packages="libopenmpi-dev openmpi-bin"
 thrust_packages="libthrust-dev"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
 python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
-python_extras="scikit-learn==1.7.2 jax==0.10.2;python_version>='3.11'" # tests skip aloud without them
+python_extras="scikit-learn==1.7.2 jax==0.10.2;python_version>='3.11' altair==6.3.0 vl-convert-python==1.9.0.post1" # tests skip aloud without them
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
 toolkit_release="13.0"
 oldest_toolkit="12.4"

@@ -23,10 +23,8 @@ std::optional<double> published_step(const Paper& paper, const std::string& figu
     return first->value / second->value;
 }
 
-}  // namespace
-
 const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
-                               const std::string& row)
+                               const std::string& row, bool is_peer)
 {
     if (!measured)
         return nullptr;
@@ -35,8 +33,23 @@ const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& 
     if (of_figure == measured->experiments.end())
         return nullptr;
     const auto& entries = of_figure->record.entries;
-    const auto entry = std::ranges::find(entries, row, &bench::Entry::name);
+    const auto entry = std::ranges::find_if(
+        entries, [&](const bench::Entry& one) { return one.name == row && one.is_peer == is_peer; });
     return entry == entries.end() ? nullptr : &*entry;
+}
+
+}  // namespace
+
+const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
+                               const std::string& row)
+{
+    return find_entry(measured, experiment, row, false);
+}
+
+const bench::Entry* find_peer(const MeasuredPaper* measured, const Experiment& experiment,
+                              const std::string& row)
+{
+    return find_entry(measured, experiment, row, true);
 }
 
 const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured)

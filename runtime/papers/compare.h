@@ -13,6 +13,10 @@ namespace segfold::papers {
 [[nodiscard]] const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
                                              const std::string& row);
 
+/// Returns the measurement of the best peer on a contest's row; null if there is none.
+[[nodiscard]] const bench::Entry* find_peer(const MeasuredPaper* measured, const Experiment& experiment,
+                                            const std::string& row);
+
 /// Returns the measurement of the CPU's row; null if there is no such row or no measurement.
 [[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
 

@@ -3,14 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <variant>
 
+#include "dsl/error.h"
 #include "runtime/measure/bench/markdown.h"
+#include "runtime/papers/compare.h"
 
 namespace segfold::papers {
 namespace {
 
+using charts::BarChart, charts::LineChart, charts::LinePanel, charts::Series;
+using Chart = std::variant<BarChart, LineChart>;
+
 constexpr std::size_t kFewestSizes = 3;  ///< fewer sizes are drawn as bars
+/// Colours of published numbers, by device. The first and those of measured numbers are the same in every
+/// chart.
+constexpr std::array kPublished = {charts::kBlue, charts::kGreen, charts::kGrey};
+constexpr auto kMeasured = charts::kOrange, kHostClock = charts::kAmber;
 
 /// Returns the devices that the source names for these experiments, in the source's order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
@@ -118,21 +130,21 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     chart.title = fmt::format("{} {}, {}", paper.authors, paper.year, experiment.figure);
     chart.subtitle = joined({workload_text(experiment), size_text(experiment), experiment.title});
     chart.axis = fmt::format("{}, {}", quantity.metric, quantity.unit);
-    chart.categories = rows_of(paper, experiment, quantity);
-    for (const auto& row : chart.categories) {
+    chart.rows = rows_of(paper, experiment, quantity);
+    for (const auto& row : chart.rows) {
         const auto* gain = paper.find(experiment.figure, row, "cumulative_speed_up");
         chart.notes.push_back(
             fmt::format("no {}{}", quantity.metric, gain ? fmt::format(" published, {}x", gain->value) : ""));
     }
     bool has_gains = std::ranges::any_of(
         chart.notes, [](const std::string& note) { return note.find(" published, ") != std::string::npos; });
-    const auto add = [&](std::string name, const Paint& paint, const Paper* source, auto mark_of) {
-        Series series{std::move(name), {}, paint};
-        for (const auto& row : chart.categories)
+    const auto add = [&](std::string name, std::string_view colour, const Paper* source, auto mark_of) {
+        Series series{std::move(name), {}, colour};
+        for (const auto& row : chart.rows)
             series.marks.push_back(mark_of(row));
         if (std::ranges::none_of(series.marks, [](const auto& mark) { return mark.has_value(); }))
             return;
-        has_gains |= add_gains(series, experiment, chart.categories, quantity, source);
+        has_gains |= add_gains(series, experiment, chart.rows, quantity, source);
         chart.series.push_back(std::move(series));
     };
     const auto devices = devices_of(paper, {&experiment});
@@ -148,6 +160,47 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     }
     if (has_gains)
         chart.subtitle += fmt::format("; x: times as fast as {}", first_rung(experiment)->row);
+    return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
+}
+
+/// Returns the chart of a contest: for each workload the share of the read ceiling of the plan that a run
+/// takes, as stated and as measured, and that of the best peer.
+std::optional<BarChart> contest_of(const Paper& paper, const Experiment& experiment,
+                                   const MeasuredPaper* measured)
+{
+    BarChart chart;
+    chart.title = experiment.title;
+    chart.subtitle = joined({workload_text(experiment), size_text(experiment),
+                             measured ? measured->machine.device + ", " + measured->machine.date : ""});
+    chart.axis = "share of the memory's read rate";
+    for (const auto& row : experiment.rows) {
+        chart.rows.push_back(row.row);
+        chart.notes.emplace_back("not measured");
+    }
+    const auto add = [&](std::string name, std::string_view colour, auto mark_of) {
+        Series series{std::move(name), {}, colour};
+        for (const auto& row : chart.rows)
+            series.marks.push_back(mark_of(row));
+        if (std::ranges::any_of(series.marks, [](const auto& mark) { return mark.has_value(); }))
+            chart.series.push_back(std::move(series));
+    };
+    const auto mark = [](const bench::Entry* entry) -> std::optional<Mark> {
+        if (!is_timed(entry) || !(entry->fraction > 0))
+            return std::nullopt;
+        return Mark{entry->fraction,
+                    fmt::format("{:.2f}, {}", entry->fraction,
+                                entry->configuration.substr(0, entry->configuration.find(' '))),
+                    fmt::format(", {:.4g} ms", entry->milliseconds.median)};
+    };
+    const auto devices = devices_of(paper, {&experiment});
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        add(published_on(devices[i]), kPublished[i % kPublished.size()], [&](const std::string& row) {
+            return published_mark(paper, experiment, row, devices[i], {"share", "of ceiling"});
+        });
+    add("segfold", kMeasured,
+        [&](const std::string& row) { return mark(find_entry(measured, experiment, row)); });
+    add("best of CUB and Thrust", charts::kGrey,
+        [&](const std::string& row) { return mark(find_peer(measured, experiment, row)); });
     return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
@@ -173,11 +226,11 @@ std::optional<LineChart> lines_of(const Paper& paper, const Experiments& experim
     chart.axis = fmt::format("{}, {}", quantity.metric, quantity.unit);
     chart.size_axis = "elements";
     for (const auto* experiment : experiments) {
-        chart.sizes.push_back(static_cast<double>(experiment->num_elements));
+        chart.sizes.push_back(experiment->num_elements);
         chart.size_texts.push_back(bench::element_text(experiment->num_elements));
     }
-    const auto add = [&](std::string title, const Paint& paint, auto mark_of) {
-        LinePanel panel{std::move(title), {}, paint};
+    const auto add = [&](std::string title, auto mark_of) {
+        LinePanel panel{std::move(title), {}};
         bool is_empty = true;
         for (const auto& row : first.rows) {
             Series line{row.row, {}};
@@ -191,13 +244,12 @@ std::optional<LineChart> lines_of(const Paper& paper, const Experiments& experim
             chart.panels.push_back(std::move(panel));
     };
     const auto devices = devices_of(paper, experiments);
-    for (std::size_t i = 0; i < devices.size(); ++i)
-        add(published_on(devices[i]), kPublished[i % kPublished.size()],
-            [&](const Experiment& experiment, const std::string& row) {
-                return published_mark(paper, experiment, row, devices[i], quantity);
-            });
+    for (const auto& device : devices)
+        add(published_on(device), [&](const Experiment& experiment, const std::string& row) {
+            return published_mark(paper, experiment, row, device, quantity);
+        });
     if (measured)
-        add(measured_on(*measured), kMeasured, [&](const Experiment& experiment, const std::string& row) {
+        add(measured_on(*measured), [&](const Experiment& experiment, const std::string& row) {
             return measured_mark(measured, experiment, row, quantity);
         });
     return chart.panels.empty() ? std::nullopt : std::optional(std::move(chart));
@@ -226,19 +278,19 @@ Experiments series_of(const Experiments& rest)
 }
 
 /// Sets the same axis for all bar charts of the same rows and quantity, so that lengths can be compared.
-void share_axes(std::vector<Chart>& charts)
+void share_axes(std::vector<Chart>& all)
 {
     std::vector<BarChart*> bars;
-    for (auto& chart : charts)
+    for (auto& chart : all)
         if (auto* one = std::get_if<BarChart>(&chart))
             bars.push_back(one);
     for (auto* one : bars) {
         auto extent = extent_of(*one);
         for (const auto* other : bars)
-            if (one->axis == other->axis && one->categories == other->categories) {
-                const auto [least, greatest, text_width] = extent_of(*other);
+            if (one->axis == other->axis && one->rows == other->rows) {
+                const auto [least, greatest, letters] = extent_of(*other);
                 extent = {std::min(extent.least, least), std::max(extent.greatest, greatest),
-                          std::max(extent.text_width, text_width)};
+                          std::max(extent.letters, letters)};
             }
         one->extent = extent;
     }
@@ -246,24 +298,39 @@ void share_axes(std::vector<Chart>& charts)
 
 }  // namespace
 
-std::vector<Chart> charts_of(const Paper& paper, const Experiments& experiments,
-                             const MeasuredPaper* measured)
+std::vector<Json> charts_of(const Paper& paper, const Experiments& experiments, const MeasuredPaper* measured,
+                            std::string_view asked_by)
 {
-    std::vector<Chart> charts;
+    std::vector<Chart> all;
     auto rest = experiments;
     while (!rest.empty()) {
         const auto series = series_of(rest);
+        const auto& first = *series.front();
+        if (first.kind == ExperimentKind::contest) {
+            if (auto chart = contest_of(paper, first, measured))
+                all.emplace_back(std::move(*chart));
+            rest.erase(rest.begin());
+            continue;
+        }
         for (const auto& quantity : quantities_of(paper, series, measured))
             if (series.size() > 1) {
                 if (auto chart = lines_of(paper, series, quantity, measured))
-                    charts.emplace_back(std::move(*chart));
+                    all.emplace_back(std::move(*chart));
             } else if (auto chart = bars_of(paper, *series.front(), quantity, measured)) {
-                charts.emplace_back(std::move(*chart));
+                all.emplace_back(std::move(*chart));
             }
         std::erase_if(rest, [&](const auto* one) { return std::ranges::find(series, one) != series.end(); });
     }
-    share_axes(charts);
-    return charts;
+    if (all.empty())
+        throw InputError(
+            fmt::format("{}: there is nothing to draw: {} states no number for what was asked, and none "
+                        "was measured; on a machine with a GPU this command measures",
+                        asked_by, paper.name));
+    share_axes(all);
+    std::vector<Json> specifications;
+    for (const auto& chart : all)
+        specifications.push_back(std::visit([](const auto& one) { return charts::vega_lite(one); }, chart));
+    return specifications;
 }
 
 }  // namespace segfold::papers

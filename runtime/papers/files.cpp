@@ -49,7 +49,7 @@ std::string text_or(const JsonValue& object, const char* key, std::string_view o
 }
 
 constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::probe, ExperimentKind::transfer,
-                               ExperimentKind::timer};
+                               ExperimentKind::timer, ExperimentKind::contest};
 constexpr int kMostStreams = 32;
 constexpr int kMostChunks = 65536;
 
@@ -122,6 +122,11 @@ void check_subject(const JsonValue& document, const std::string& place, const Pa
             throw InputError(place + ": a row of probes has a probe, and no stage");
         return;
     }
+    if (kind == ExperimentKind::contest) {
+        if (row.is_host || document.has("stage") || document.has("probe") || !document.has("layout"))
+            throw InputError(place + ": a row of a contest has a layout, and neither stage nor probe");
+        return;
+    }
     if (document.has("probe"))
         throw InputError(fmt::format("{}: a {} has no probes", place, name(kind)));
     if (row.is_host && kind != ExperimentKind::ladder)
@@ -149,6 +154,8 @@ PaperRow row_from(const JsonValue& document, const Experiment& experiment)
                 fmt::format("{}: a row of a {} has the elements of its experiment", place, name(kind)));
         row.num_elements = elements_from(document, place);
     }
+    if (kind == ExperimentKind::contest)
+        row.layout = parse_layout(document.at("layout").text());
     if (kind == ExperimentKind::transfer)
         row.transfer = transfer_from(document, place);
     return row;
@@ -164,6 +171,8 @@ void read_workload(const JsonValue& document, Experiment& experiment)
         if (!experiment.type)
             throw InputError(fmt::format("{}: unknown type '{}'", experiment.figure, type));
     }
+    if (experiment.kind == ExperimentKind::contest)
+        return;  // each row has its own layout
     experiment.layout = parse_layout(document.at("layout").text());
     if (experiment.kind == ExperimentKind::transfer && experiment.layout.kind != LayoutKind::whole)
         throw InputError(fmt::format("{}: the layout is '{}'; a transfer folds one segment, layout whole",
@@ -243,7 +252,7 @@ std::vector<Paper> read_all(std::span<const EmbeddedFile> files)
 
 std::string_view name(ExperimentKind kind)
 {
-    constexpr std::string_view names[] = {"ladder", "probe", "transfer", "timer"};
+    constexpr std::string_view names[] = {"ladder", "probe", "transfer", "timer", "contest"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -21,10 +21,11 @@ enum class ExperimentKind : std::uint8_t {
     ladder,    ///< stages on one workload
     probe,     ///< small kernels that do not reduce
     transfer,  ///< copies between host and GPU, and folds of chunks as they arrive
-    timer      ///< launches, timed by the GPU's events and by the host's clock
+    timer,     ///< launches, timed by the GPU's events and by the host's clock
+    contest    ///< workloads: the plan that a run takes, and the best peer
 };
 
-/// Returns "ladder", "probe", "transfer" or "timer".
+/// Returns "ladder", "probe", "transfer", "timer" or "contest".
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
 /// A row of an experiment, also called a rung: its name in the source, and the stage measured for it.
@@ -35,6 +36,7 @@ struct PaperRow {
     std::map<std::string, int> chosen;              ///< values of tunables
     std::optional<std::int64_t> num_elements = {};  ///< set if the row of a timer has a size of its own
     bench::TransferMethod transfer = {};            ///< for experiments of kind transfer
+    Layout layout = {};                             ///< for experiments of kind contest
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
@@ -88,7 +90,9 @@ struct Paper {
 /// The measurement of one experiment, with an entry for each row that ran.
 struct MeasuredExperiment {
     std::string figure;
-    bench::WorkloadRecord record;  ///< entries have the rows' order and names
+    /// Entries have the rows' order and names. A row of a contest has an entry for the plan and one for the
+    /// peer; their configurations begin with the names of stage and peer.
+    bench::WorkloadRecord record;
 };
 
 /// Measurements of a paper from one run on one GPU.

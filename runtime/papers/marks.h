@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/papers/chart.h"
+#include "runtime/measure/charts/chart.h"
 #include "runtime/papers/files.h"
 
 namespace segfold::papers {
 
+using charts::Mark;
 using Experiments = std::vector<const Experiment*>;
 
 /// The quantity that a chart shows.

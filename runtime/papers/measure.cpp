@@ -13,7 +13,9 @@
 #include "runtime/judge/reference.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/measure/bench/loaded_probe.h"
+#include "runtime/measure/bench/peers/peers.h"
 #include "runtime/measure/bench/workloads/cases.h"
+#include "runtime/measure/bench/workloads/sweep.h"
 #include "runtime/session/choice/choice.h"
 
 namespace segfold::papers {
@@ -218,6 +220,14 @@ bench::WorkloadRecord run(Climb& climb)
     }
 }
 
+/// Returns an entry under a row's name, with its own name before the configuration.
+bench::Entry renamed(bench::Entry entry, const std::string& row)
+{
+    entry.configuration = entry.name + (entry.configuration.empty() ? "" : " " + entry.configuration);
+    entry.name = row;
+    return entry;
+}
+
 }  // namespace
 
 MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
@@ -236,6 +246,41 @@ MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, in
                 catalogue, options,
                 show,      {*bench.timing, standard_operator(experiment.op, experiment.type), request}};
     return {experiment.figure, run(climb)};
+}
+
+MeasuredExperiment measure_contest(Session& session, bench::Bench& bench, const Experiment& experiment,
+                                   int repeats, const Show& show)
+{
+    const auto op = standard_operator(experiment.op, experiment.type);
+    bench::SweepRequest request;
+    for (const auto& peer : peers())
+        request.peers.push_back(&peer);
+    request.only_fitting_peers = true;
+    request.options.repeats = repeats;
+    request.workload.num_elements = experiment.num_elements;
+    std::optional<bench::WorkloadRecord> all;
+    for (const auto& row : experiment.rows) {
+        request.workload.layout = row.layout;
+        const auto add = [&](bench::WorkloadRecord record) {
+            std::vector<bench::Entry> entries;
+            for (const auto* entry : {record.chosen(), record.best_peer()})
+                if (entry)
+                    entries.push_back(renamed(*entry, row.row));
+            if (!all) {
+                all = std::move(record);
+                all->entries.clear();
+            }
+            all->entries.insert(all->entries.end(), entries.begin(), entries.end());
+        };
+        bench::bench_operator(
+            session, bench, op, request,
+            {[&](const std::string& what) { show(experiment.figure + ": " + row.row + ": " + what); },
+             {},
+             {},
+             add,
+             {}});
+    }
+    return {experiment.figure, std::move(*all)};
 }
 
 }  // namespace segfold::papers

@@ -6,6 +6,7 @@
 #include "codegen/catalogue.h"
 #include "runtime/measure/bench/ladder.h"
 #include "runtime/papers/files.h"
+#include "runtime/session/session.h"
 
 namespace segfold::papers {
 
@@ -18,5 +19,10 @@ using Show = std::function<void(const std::string& line)>;
 /// fit the GPU. Throws InputError or SpecError if the experiment names something that does not exist.
 [[nodiscard]] MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
                                          const Catalogue& catalogue, const Show& show);
+
+/// Measures the rows of a contest with the session's back end, which `bench` must measure. Throws the errors
+/// of bench_operator().
+[[nodiscard]] MeasuredExperiment measure_contest(Session& session, bench::Bench& bench,
+                                                 const Experiment& experiment, int repeats, const Show& show);
 
 }  // namespace segfold::papers

@@ -77,7 +77,11 @@ TEST(PaperFile, FaultsOfRowsNameTheRow)
     };
     EXPECT_EQ(
         of("timers", ""),
-        "p.json: f: unknown kind 'timers'; kinds are ladder, probe, transfer, timer; did you mean 'timer'?");
+        "p.json: f: unknown kind 'timers'; kinds are ladder, probe, transfer, timer, contest; did you mean "
+        "'timer'?");
+    EXPECT_EQ(of("contest", R"({"row": "r", "stage": "s", "layout": "whole"})"),
+              "p.json: f, r: a row of a contest has a layout, and neither stage nor probe");
+    EXPECT_EQ(of("contest", R"({"row": "r", "layout": "uniform=4"})"), "nothing was thrown");
     EXPECT_EQ(of("ladder", R"({"row": "r"})"), R"(p.json: f, r: a row has either a stage or "host": true)");
     EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "tile_scan", "host": true})"),
               R"(p.json: f, r: a row has either a stage or "host": true)");

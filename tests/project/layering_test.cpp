@@ -109,6 +109,7 @@ int height(std::string_view path)
                                                              "runtime/session/",
                                                              "runtime/scale/",
                                                              "runtime/measure/bench/",
+                                                             "runtime/measure/charts/",
                                                              "runtime/measure/times/",
                                                              "runtime/measure/tune/",
                                                              "runtime/check/",

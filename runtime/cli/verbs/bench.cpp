@@ -17,6 +17,7 @@
 #include "runtime/cli/arguments/plan.h"
 #include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/cli/charts/chart_files.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/bench_view.h"
 #include "runtime/cli/views/json.h"
@@ -25,6 +26,7 @@
 #include "runtime/measure/bench/peers/cccl.h"
 #include "runtime/measure/bench/record_json.h"
 #include "runtime/measure/bench/workloads/sweep.h"
+#include "runtime/measure/charts/bench_chart.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
@@ -263,10 +265,17 @@ public:
                 [this](const std::string& workload, const std::string& why) { skip(workload, why); }};
     }
 
-    /// Writes the final lines. Returns the exit code.
-    int end()
+    /// Writes the final lines and the chart. Returns the exit code.
+    int end(const ChartFiles& files)
     {
         progress_.clear();
+        if (!files.asked_by().empty()) {
+            auto chart = charts::bench_chart(records_, machine_.device + ", " + machine_.date);
+            if (!chart)
+                throw InputError(files.asked_by() +
+                                 ": there is nothing to draw: no plan and no peer has a time");
+            files.write({"segfold bench", {bench::markdown_header(machine_)}, {std::move(*chart)}});
+        }
         const auto wrong =
             std::ranges::count_if(records_, [](const auto& record) { return !record.agrees(); });
         if (is_json_)
@@ -371,10 +380,10 @@ private:
 
 int verb_bench(const Words& words)
 {
-    const Arguments arguments(
-        "bench", words,
-        join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kBenchFlags}),
-        1);
+    const Arguments arguments("bench", words,
+                              join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kPlanFlags,
+                                    kLawFlags, kBenchFlags, kChartFlags}),
+                              1);
     arguments.refuse("at-launch",
                      "is for tuners and for whoever looks at what they compile; plans are timed as they run");
     if (arguments.has("emit-peer"))
@@ -383,6 +392,7 @@ int verb_bench(const Words& words)
     for (const auto* flag : {"log", "rates"})  // throws for a bad file before anything is measured
         if (const auto path = arguments.value(flag))
             require_appendable(*path);
+    const ChartFiles files(arguments);
     const Kernels kernels(arguments);
     const auto& catalogue = takes_native_stages(arguments) ? Catalogue::native() : kernels.catalogue();
     if (const auto& stage = asked.plans.chosen.stage)
@@ -407,7 +417,7 @@ int verb_bench(const Words& words)
     const auto listener = report.listener(arguments);
     for (const auto& op : operators)
         bench::bench_operator(session, bench, op, request_of(op), listener);
-    return report.end();
+    return report.end(files);
 }
 
 }  // namespace segfold::cli

@@ -7,13 +7,16 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/charts/chart_files.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/views/bench_view.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/paper_view.h"
 #include "runtime/cli/views/terminal.h"
+#include "runtime/measure/bench/markdown.h"
+#include "runtime/papers/figures.h"
 #include "runtime/papers/measure.h"
-#include "runtime/papers/plot.h"
+#include "runtime/session/core.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/text_table.h"
 
@@ -25,8 +28,8 @@ using papers::MeasuredExperiment;
 using papers::MeasuredPaper;
 using papers::Paper;
 
-constexpr Flag kPaperFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
-                                {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
+constexpr Flag kPaperFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"}, {"device", "N"},
+                                {"save", "FILE"},     {"measured"},    {"kernels", "DIR"}};
 constexpr int kRepeats = 101;
 
 std::string list_papers()
@@ -80,16 +83,21 @@ std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, co
 MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)
 {
     const Kernels kernels(arguments);
-    const auto backend =
-        make_backend("cuda", {static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)), {}});
-    bench::Bench bench(*backend);
+    SessionOptions options;
+    options.backend = "cuda";
+    options.device = static_cast<int>(arguments.integer("device", 0, 1023).value_or(0));
+    options.kernels = arguments.value("kernels").value_or("");
+    Session session(options);
+    bench::Bench bench(core(session).backend());
     const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
     Progress progress;
     const auto show = [&](const std::string& line) { progress.show(line); };
     MeasuredPaper measured{bench.machine(), {}};
     for (const auto* experiment : experiments)
         measured.experiments.push_back(
-            papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
+            experiment->kind == papers::ExperimentKind::contest
+                ? papers::measure_contest(session, bench, *experiment, repeats, show)
+                : papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
     return measured;
 }
 
@@ -138,13 +146,25 @@ Json paper_document(const Paper& paper, const std::vector<const Experiment*>& ex
     return document;
 }
 
+ChartPage chart_page(const Paper& paper, const std::vector<const Experiment*>& experiments,
+                     const MeasuredPaper* measured, const std::string& asked_by)
+{
+    ChartPage page{fmt::format("{} ({}): {}", paper.authors, paper.year, paper.title),
+                   {paper.published_in, paper.claim},
+                   papers::charts_of(paper, experiments, measured, asked_by)};
+    if (measured)
+        page.paragraphs.push_back("Measured: " + bench::markdown_header(measured->machine));
+    return page;
+}
+
 }  // namespace
 
 int verb_paper(const Words& words)
 {
-    const Arguments arguments("paper", words, {std::begin(kPaperFlags), std::end(kPaperFlags)}, 1, "paper");
+    const auto flags = join({kPaperFlags, kChartFlags});
+    const Arguments arguments("paper", words, flags, 1, "paper");
     if (arguments.operands().empty()) {
-        for (const auto& flag : kPaperFlags)
+        for (const auto& flag : flags)
             arguments.refuse(flag.name, "speaks of a paper, and none is named");
         if (arguments.json())
             write_json("papers", json_of_list());
@@ -154,11 +174,7 @@ int verb_paper(const Words& words)
     }
     const auto& paper = papers::embedded_paper(arguments.operands().front());
     const auto experiments = chosen_experiments(arguments, paper);
-    const auto plot_path = arguments.value("plot");
-    if (plot_path) {  // throws before anything is measured
-        (void)papers::plot_format(*plot_path);
-        require_writable(*plot_path);
-    }
+    const ChartFiles files(arguments);
     const auto no_gpu = cuda::no_device_reason();
     std::optional<MeasuredPaper> measured;
     if (arguments.has("measured") || !no_gpu.empty()) {
@@ -174,8 +190,8 @@ int verb_paper(const Words& words)
         if (const auto path = arguments.value("save"))
             write_whole(*path, json_of(paper.name, *measured).dump(1) + "\n");
     }
-    if (plot_path)
-        save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);
+    if (const auto flag = files.asked_by(); !flag.empty())
+        files.write(chart_page(paper, experiments, measured ? &*measured : nullptr, flag));
     if (arguments.json()) {
         write_json("paper", paper_document(paper, experiments, measured));
         return measured && !all_agree(*measured) ? 1 : 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "runtime/papers/cells.h"
 #include "runtime/papers/compare.h"
 #include "runtime/support/text_table.h"
@@ -140,6 +142,66 @@ std::string print_timers(const Experiment& experiment, const MeasuredPaper* meas
                  time_text(host.median - events.median), times_text(host.median / events.median),
                  entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""});
         }
+        table.add(std::move(cells));
+    }
+    return table.print();
+}
+
+std::string print_contest(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
+{
+    using enum TextTable::Align;
+    std::vector<std::string> devices;
+    for (const auto& value : paper.published)
+        if (value.figure == experiment.figure && std::ranges::find(devices, value.device) == devices.end())
+            devices.push_back(value.device);
+    std::vector<TextTable::Column> columns = {{"workload"}};
+    for (const auto& device : devices)
+        columns.push_back({device, right});
+    const bool is_measured = std::ranges::any_of(experiment.rows, [&](const PaperRow& row) {
+        return find_entry(measured, experiment, row.row) != nullptr;
+    });
+    if (is_measured || devices.empty())
+        columns.insert(columns.end(), {{"stage"},
+                                       {"of ceiling", right},
+                                       {"best peer"},
+                                       {"of ceiling", right},
+                                       {"times as fast", right}});
+    TextTable table(columns);
+    std::vector<double> ours, theirs, gains;
+    for (const auto& row : experiment.rows) {
+        std::vector<std::string> cells = {row.row};
+        for (const auto& device : devices) {
+            const auto value = std::ranges::find_if(paper.published, [&](const auto& one) {
+                return one.figure == experiment.figure && one.row == row.row && one.device == device;
+            });
+            cells.push_back(value == paper.published.end() ? "" : published_text(&*value));
+        }
+        const auto* plan = find_entry(measured, experiment, row.row);
+        const auto* peer = find_peer(measured, experiment, row.row);
+        for (const auto* entry : {plan, peer}) {
+            const bool has_time = is_timed(entry);
+            cells.push_back(entry ? entry->configuration.substr(0, entry->configuration.find(' ')) : "");
+            cells.push_back(has_time ? fmt::format("{:.2f}", entry->fraction)
+                            : entry  ? std::string(bench::name(entry->outcome))
+                                     : "");
+        }
+        const auto gain = papers::gain(peer, plan);
+        cells.push_back(gain ? times_text(*gain) : "");
+        if (gain) {
+            ours.push_back(plan->fraction);
+            theirs.push_back(peer->fraction);
+            gains.push_back(*gain);
+        }
+        cells.resize(columns.size());
+        table.add(std::move(cells));
+    }
+    if (gains.size() > 1) {
+        std::vector<std::string> cells = {fmt::format("geometric mean of {}", gains.size())};
+        cells.resize(devices.size() + 2);
+        cells.push_back(fmt::format("{:.2f}", geometric_mean(ours)));
+        cells.emplace_back();
+        cells.push_back(fmt::format("{:.2f}", geometric_mean(theirs)));
+        cells.push_back(times_text(geometric_mean(gains)));
         table.add(std::move(cells));
     }
     return table.print();

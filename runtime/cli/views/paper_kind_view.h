@@ -22,4 +22,10 @@ namespace segfold::cli {
 [[nodiscard]] std::string print_timers(const papers::Experiment& experiment,
                                        const papers::MeasuredPaper* measured);
 
+/// Returns a table of a contest's workloads: shares of the ceiling that were stated before, by device; if it
+/// is measured, the plan that a run takes and the best peer, with their shares, and how many times as fast
+/// the plan is. The last row has geometric means.
+[[nodiscard]] std::string print_contest(const papers::Paper& paper, const papers::Experiment& experiment,
+                                        const papers::MeasuredPaper* measured);
+
 }  // namespace segfold::cli

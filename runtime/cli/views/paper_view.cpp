@@ -163,6 +163,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
         case ExperimentKind::probe: return print_probes(paper, experiment, measured);
         case ExperimentKind::transfer: return print_transfers(paper, experiment, measured);
         case ExperimentKind::timer: return print_timers(experiment, measured);
+        case ExperimentKind::contest: return print_contest(paper, experiment, measured);
         case ExperimentKind::ladder: break;
     }
     return ladder_table(paper, experiment, measured);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "dsl/derived.h"
@@ -17,9 +18,11 @@
 #include "runtime/backends/cuda/library.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/measure/bench/workloads/bench_workload.h"
+#include "runtime/measure/charts/bench_chart.h"
 #include "runtime/measure/tune/tune_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
+#include "runtime/session/core.h"
 
 namespace segfold::python {
 namespace {
@@ -352,6 +355,9 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     facts["num_segments"] = record.num_segments;
     facts["bytes"] = record.traffic.total();
     facts["entries"] = nb::tuple(entries);
+    const auto device = core(*measuring->session).backend().identity();
+    const auto chart = charts::bench_chart({&record, 1}, device ? device->name : "");
+    facts["chart"] = chart ? chart->dump() : "{}";
     return facts;
 }
 

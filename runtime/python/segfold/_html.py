@@ -1,4 +1,4 @@
-"""HTML for notebooks: highlighted emitted text, plans, laws, ladders. Everything is escaped."""
+"""HTML for notebooks: highlighted emitted text, plans, laws, benches. Everything is escaped."""
 
 import html
 import re
@@ -75,24 +75,12 @@ def laws_html(report):
 
 
 def bench_html(bench):
-    """A bench: a bar for each measured plan, then a table of all entries."""
-    rows = [(entry.name + (" (chosen)" if entry.is_chosen else ""), entry.bytes_per_second / 1e9)
-            for entry in bench if entry.outcome == "measured"]  # fmt: skip
-    return ladder_html(rows, "GB/s") + _folded("table", f"<pre>{html.escape(str(bench))}</pre>")
-
-
-def ladder_html(rows, unit):
-    """Bars for ``(name, value)``, the longest as wide as the chart: a ladder of stages, or a comparison."""
-    rows = list(rows)
-    most = max((value for _, value in rows), default=0) or 1
-    height, label, width = 18, 220, 360
-    bars = "".join(
-        f'<text x="{label - 6}" y="{i * height + 13}" text-anchor="end">{html.escape(str(name))}</text>'
-        f'<rect x="{label}" y="{i * height + 3}" width="{max(1.0, width * value / most):.1f}" height="{height - 6}" fill="#4c78a8"/>'
-        f'<text x="{label + 4 + width * value / most:.1f}" y="{i * height + 13}">{value:.3g} {html.escape(unit)}</text>'
-        for i, (name, value) in enumerate(rows)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{label + width + 100}" height="{height * len(rows) + 6}" '
-        f'font-family="sans-serif" font-size="12" fill="currentColor" role="img">{bars}</svg>'
-    )
+    """A bench: its table, below a drawing of its chart where vl-convert is installed."""
+    table = f"<pre>{html.escape(str(bench))}</pre>"
+    if not bench.chart:
+        return table
+    try:
+        import vl_convert
+    except ImportError:
+        return table
+    return vl_convert.vegalite_to_svg({**bench.chart, "width": 640}, vl_version="5.21") + _folded("table", table)

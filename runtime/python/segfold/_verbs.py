@@ -1,6 +1,7 @@
 """Operators from texts and Python code, laws, tuning, devices."""
 
 import dataclasses
+import json
 import os
 import typing
 
@@ -291,6 +292,7 @@ class Bench(typing.Tuple[BenchEntry, ...]):
     num_elements: int
     num_segments: int
     bytes: int  #: the least bytes that must be moved
+    chart: typing.Dict[str, typing.Any]  #: a specification of Vega-Lite, such as ``altair.Chart.from_dict`` takes; empty without times
 
     @property
     def chosen(self) -> typing.Optional[BenchEntry]:
@@ -307,10 +309,11 @@ class Bench(typing.Tuple[BenchEntry, ...]):
             lines.append("  ".join(cells).rstrip())
         return "\n".join(lines)
 
-    def _repr_html_(self):
+    def _repr_mimebundle_(self, include=None, exclude=None):
         from . import _html
 
-        return _html.bench_html(self)
+        shown = {"text/plain": str(self), "text/html": _html.bench_html(self)}
+        return {**shown, "application/vnd.vegalite.v5+json": self.chart} if self.chart else shown
 
 
 def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Bench:
@@ -322,6 +325,7 @@ def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any)
     """
     facts = _segfold.bench(_given("bench", operator), *arrays, **words)
     made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))
+    made.chart = json.loads(facts.pop("chart"))
     for name, value in facts.items():
         setattr(made, name, value)
     return made

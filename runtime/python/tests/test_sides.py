@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import html
 import importlib
 import importlib.util
 import inspect
@@ -231,14 +232,12 @@ def test_notebooks():
         assert "<b>" not in shown and shown.count("<span") == shown.count("</span>")
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in plan._repr_html_()
     assert plan.source.count("\n") > 20 and "__global__" in plan._repr_html_()
-    from segfold._html import highlighted, ladder_html
+    from segfold._html import highlighted
 
     assert highlighted('x = 1.5f; // <i>\n"</pre>"') == (
         '<pre style="line-height:1.25">x = <span style="color:#005cc5">1.5f</span>; <span style="color:#6a737d">// &lt;i&gt;'
         '</span>\n<span style="color:#22863a">&quot;&lt;/pre&gt;&quot;</span></pre>'
     )
-    chart = ladder_html([("first & best", 2.0), ("second", 1.0)], "GB/s")
-    assert chart.count("<rect") == 2 and "first &amp; best" in chart and 'width="180.0"' in chart
 
 
 def test_a_bench_is_a_table_and_a_chart():
@@ -258,8 +257,9 @@ def test_a_bench_is_a_table_and_a_chart():
         "<peer>     0.5 ms  100 GB/s        0.25  peer\n"
         "slow                                     too slow"
     )
-    shown = bench._repr_html_()
-    assert shown.count("<rect") == 2 and "<peer>" not in shown
+    bench.chart = {}
+    shown = bench._repr_mimebundle_()
+    assert shown == {"text/plain": str(bench), "text/html": f"<pre>{html.escape(str(bench))}</pre>"}
 
 
 def test_a_bench_of_a_back_end_without_times():
