@@ -16,6 +16,17 @@
 #include "runtime/support/visit_type.h"
 
 namespace segfold {
+
+void refuse_group(std::int64_t element, const std::string& number, std::int64_t num_groups)
+{
+    throw InputError(fmt::format("the number of the group of element {} is {}, and there {} {}: {}", element,
+                                 number, num_groups == 1 ? "is" : "are", count_text(num_groups, "group"),
+                                 num_groups == 0 ? "only a negative number, which means no group, is right"
+                                                 : fmt::format("numbers go from 0 to {}, and a negative one "
+                                                               "means no group",
+                                                               num_groups - 1)));
+}
+
 namespace {
 
 constexpr std::int64_t kFewestOfAShare = std::int64_t{1} << 16;  // a thread takes at least this many elements
@@ -27,18 +38,13 @@ template <class Number>
         numbers, [&](Number number) { return std::cmp_greater_equal(number, num_groups); });
     if (wrong == numbers.end())
         throw InputError("the numbers of groups were changed while a fold read them");
-    throw InputError(fmt::format("the number of the group of element {} is {}, and there {} {}: {}",
-                                 wrong - numbers.begin(), *wrong, num_groups == 1 ? "is" : "are",
-                                 count_text(num_groups, "group"),
-                                 num_groups == 0 ? "only a negative number, which means no group, is right"
-                                                 : fmt::format("numbers go from 0 to {}, and a negative one "
-                                                               "means no group",
-                                                               num_groups - 1)));
+    refuse_group(wrong - numbers.begin(), fmt::format("{}", *wrong), num_groups);
 }
 
-/// Returns the number of groups: the largest number plus one; 0 if all numbers are negative.
+/// Returns the number of groups: the largest number plus one; 0 if all numbers are negative. Refuses a number
+/// that is too large to count from; messages name `num_groups`.
 template <class Number>
-std::int64_t count_groups(std::span<const Number> numbers)
+std::int64_t count_groups(std::span<const Number> numbers, std::optional<std::int64_t> num_groups = {})
 {
     const Shares shares(std::ssize(numbers), kFewestOfAShare);
     std::vector<Number> largest(static_cast<std::size_t>(shares.number));
@@ -50,7 +56,7 @@ std::int64_t count_groups(std::span<const Number> numbers)
     });
     const auto most = std::ranges::max(largest);
     if (std::cmp_greater_equal(most, std::numeric_limits<std::int64_t>::max()))
-        refuse_number(numbers, std::numeric_limits<std::int64_t>::max());
+        refuse_number(numbers, num_groups.value_or(std::numeric_limits<std::int64_t>::max()));
     if (most == 0 && std::ranges::none_of(numbers, [](Number number) { return number == 0; }))
         return 0;
     return static_cast<std::int64_t>(most) + 1;
@@ -98,7 +104,7 @@ Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_gro
     segments.form = SegmentForm::groups;
     segments.num_elements = static_cast<std::int64_t>(numbers.length());
     visit_integers(numbers, [&]<class Number>(std::span<const Number> read) {
-        const auto counted = count_groups(read);
+        const auto counted = count_groups(read, num_groups);
         segments.num_segments = num_groups.value_or(counted);
         if (counted > segments.num_segments)
             refuse_number(read, segments.num_segments);

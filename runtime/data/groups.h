@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dsl/array.h"
@@ -62,6 +63,9 @@ private:
 ///
 /// Takes one pass over `numbers`. Throws InputError as GroupOrder() does.
 [[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
+
+/// Throws InputError, because `number` of an element is no group's.
+[[noreturn]] void refuse_group(std::int64_t element, const std::string& number, std::int64_t num_groups);
 
 /// Returns the number of elements of each group, for segments of form groups.
 [[nodiscard]] std::vector<std::int64_t> lengths_of_groups(const Segments& segments);

@@ -360,8 +360,11 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
         sort_groups();
         resolved.segments = request.recast(std::move(resolved.segments));
     }
-    if (request.index_bits)
-        resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
+    const auto set_index_bits = [&] {
+        if (request.index_bits)
+            resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
+    };
+    set_index_bits();
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
     try {
         refuse_many_elements(op, arrays, resolved.segments.num_elements, row_length);
@@ -372,8 +375,10 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
 
     require_given(op, request, [&](const Parameter& parameter) { return arrays.contains(parameter.name); });
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
-    if (!request.recast)
+    if (!request.recast) {
         sort_groups();  // so late that generated elements are the same, sorted or not
+        set_index_bits();
+    }
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}, std::move(places)};
     for (const auto& [parameter, value] : request.scalars)
         origins[parameter] = "--scalar " + parameter + "=" + value;

@@ -126,7 +126,8 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     Stream stream(session, op, std::move(input), stream_options);
     stream.run([&](StreamResults&& results, const StreamState& state) {
         streamed.elements = state.place.element;
-        if (results.num_segments == 0 && (results.running.empty() || results.num_elements == 0))
+        if (results.num_segments == 0 && !state.is_end &&
+            (results.running.empty() || results.num_elements == 0))
             return;
         streamed.segments = results.first_segment + results.num_segments;
         for (auto& output : results.running)

@@ -29,13 +29,6 @@ struct Heading {
 };
 static_assert(sizeof(Heading) == 48);
 
-std::uint64_t identity_of(const Operator& op, const StreamGroups& groups, Type marks)
-{
-    return hash_of(fmt::format("{}\n{} {}", print(op), name(marks),
-                               groups.order ? fmt::format("keys {}", static_cast<int>(*groups.order))
-                                            : fmt::format("groups {}", groups.num_groups.value_or(-1))));
-}
-
 ArrayView as_view(const Array& array)
 {
     return {array.type(), array.data(), static_cast<std::int64_t>(array.length())};
@@ -104,11 +97,8 @@ GroupTotals::PartGroups GroupTotals::groups_by_number(const Array& marks)
             const auto group = static_cast<std::size_t>(number);
             if (std::cmp_greater_equal(group, lengths_.size())) {
                 if (groups_.num_groups)
-                    throw InputError(fmt::format(
-                        "the number of the group of element {} is {}, and there are {}: numbers go from 0 to "
-                        "{}, "
-                        "and a negative one means no group",
-                        i, number, count_text(*groups_.num_groups, "group"), *groups_.num_groups - 1));
+                    refuse_group(static_cast<std::int64_t>(i), fmt::format("{}", number),
+                                 *groups_.num_groups);
                 grow_to(group + 1);
             }
             auto& place = places_[group];
@@ -234,10 +224,17 @@ GroupResults GroupTotals::results()
     return all;
 }
 
+std::string GroupTotals::fingerprint() const
+{
+    return fmt::format("{}\n{} {}\n", print(op_), name(marks_),
+                       groups_.order ? fmt::format("keys {}", static_cast<int>(*groups_.order))
+                                     : fmt::format("groups {}", groups_.num_groups.value_or(-1)));
+}
+
 std::vector<std::byte> GroupTotals::to_bytes() const
 {
     Heading heading;
-    heading.identity = identity_of(op_, groups_, marks_);
+    heading.identity = hash_of(fingerprint());
     heading.num_groups = std::ssize(lengths_);
     heading.num_fields = std::ssize(op_.state);
     heading.num_keys = std::ssize(keys_);
@@ -267,7 +264,7 @@ void GroupTotals::from_bytes(std::span<const std::byte> bytes)
     std::memcpy(&heading, bytes.data(), sizeof heading);
     require(heading.mark == mark, "of another program or version");
     require(checksum_of(bytes, offsetof(Heading, checksum)) == heading.checksum, "damaged");
-    require(heading.identity == identity_of(op_, groups_, marks_), "of another operator or of other groups");
+    require(heading.identity == hash_of(fingerprint()), "of another operator or of other groups");
     const auto count = static_cast<std::size_t>(heading.num_groups);
     const auto width = op_.state.size();
     require(std::cmp_equal(heading.num_fields, width) &&

@@ -57,6 +57,8 @@ public:
     /// Doubts that the folds of parts have told; each stands here once.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
+    /// A text that identifies the operator, and how elements name their groups.
+    [[nodiscard]] std::string fingerprint() const;
     /// Returns the totals as bytes, from which another stream goes on: 48 bytes, 8 + 8 F for each group with
     /// a state of F fields, and 8 for its key.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;

@@ -78,6 +78,8 @@ std::string Stream::fingerprint() const
     auto text = fmt::format("{}\n{} {} {}\n{} {} {}\n", print(state_->op), name(state_->kind),
                             state_->uniform_length, state_->marks ? state_->marks->fingerprint() : "",
                             state_->slice_elements, state_->slice_segments, state_->block);
+    if (state_->groups)
+        text += state_->groups->fingerprint();
     for (const auto& source : state_->input.parameters)
         text += source->fingerprint() + "\n";
     return text;

@@ -35,6 +35,8 @@ inline constexpr double kUsableShare = 15.0 / 16;
 /// Most bytes of a slice's columns on a device. The bound is small, because the link is idle until the first
 /// slice is read and while the last slice is folded.
 inline constexpr double kMostCopied = 0x1p26;
+/// Most bytes of the slices of a stream whose length is unknown.
+inline constexpr double kMostUncounted = 0x1p30;
 inline constexpr double kReadingShare =
     1.0 / 4;  // share of the usable memory that the buffers for reading sources take
 
@@ -108,6 +110,10 @@ struct Stream::State {
         if (engine && sizes.copied > 0)
             slice_elements =
                 std::min(slice_elements, static_cast<std::int64_t>(detail::kMostCopied / sizes.copied));
+        // The buffers are as large as a slice, also if far fewer elements come.
+        if (!num_elements)
+            slice_elements =
+                std::min(slice_elements, static_cast<std::int64_t>(detail::kMostUncounted / bytes));
         marks = input.segments.array.get();
         const auto segments_kind = input.segments.kind;
         uniform_length = input.segments.uniform_length;
@@ -304,8 +310,10 @@ struct Stream::State {
             overflow->see(window, loaded.columns, warnings);
         try {
             if (groups) {
+                const auto begin_of_fold = Clock::now();
                 const auto arrays = arrays_of(loaded);  // the marks come last
                 groups->add(arrays, arrays.back(), window.from.element);
+                times.seconds += detail::seconds_since(begin_of_fold);
                 return Partial(folder->joining());
             }
             if (op.scan && !folds_ends)

@@ -399,7 +399,7 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     // for so many groups.
     const bool is_native = backend->dialect() == Dialect::native;
     if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
-        backend->runs_stages() && !backend->interprets() &&
+        backend->runs_stages() && !backend->interprets() && !options.request.stage &&
         !takes_groups(op, segments, num_elements, options.request, nullptr, !is_native))
         throw InputError(
             fmt::format("no kernel folds {} of operator {} as they lie; calls sort the elements, and plans "

@@ -258,8 +258,9 @@ void require_resizable(const Plan::State& state, const PlanSizes& given)
     const bool names_bits = given.sizes.index_bits != now.sizes.index_bits;
     throw InputError(
         fmt::format("the plan of {} is for {}, and resize() is given {}; it takes other numbers of "
-                    "elements and segments, so make another plan",
-                    state.parts->op.name, text_of_way(now, names_bits), text_of_way(given, names_bits)));
+                    "elements{}, so make another plan",
+                    state.parts->op.name, text_of_way(now, names_bits), text_of_way(given, names_bits),
+                    now.form == SegmentForm::groups ? "" : " and segments"));
 }
 
 }  // namespace segfold

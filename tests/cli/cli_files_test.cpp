@@ -130,14 +130,15 @@ TEST_F(FilesTest, GroupsAreFoldedAsTheyLie)
     write_npy(folder_.file("g.npy"), make_array<std::int16_t>(Type::i16, {2, -1, 2, 0, 0, 2, 2, -1, 0}));
     std::string first;
     for (const std::string backend : {"simt", "cpu", "reference"}) {
-        const auto result =
-            folder_.run({"run", "affine", "--type", "u32", "--layout", "groups=g.npy", "--num-groups", "4",
-                         "--values", "uniform", "--backend", backend, "--check", "--json"});
+        const auto result = folder_.run({"run", "affine", "--type", "u32", "--layout", "groups=g.npy",
+                                         "--num-groups", "4", "--values", "uniform", "--backend", backend,
+                                         "--index-bits", "64", "--check", "--json"});
         ASSERT_EQ(result.exit_code, 0) << result.errors;
         const auto document = nlohmann::json::parse(result.output);
         if (backend == "simt") {
             EXPECT_EQ(document["stage"], "group_tables");
         }
+        EXPECT_EQ(document["index_bits"], 64);
         const auto lengths = [&](int group) { return document["results"][group]["length"]; };
         EXPECT_EQ(lengths(0), 3);
         EXPECT_EQ(lengths(1), 0);

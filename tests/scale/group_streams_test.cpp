@@ -223,6 +223,8 @@ TEST(GroupStreamCall, WrongOnesAreRefused)
         "in elements 0 to 3, counted from 0: the number of the group of element 2 is 3, and there are 2 "
         "groups: numbers go from 0 to 1, and a negative one means no group");
     EXPECT_NE(refusal(sum, groups(few, 2)).find("'groups' has 2 elements, but"), std::string::npos);
+    EXPECT_NE(refusal(sum, groups(numbers, 0)).find("only a negative number, which means no group, is right"),
+              std::string::npos);
     EXPECT_EQ(refusal(sum, groups(numbers, -1)), "the number of groups is -1; it is 0 or more");
     EXPECT_NE(
         refusal(sum, groups(numbers, std::int64_t{1} << 50)).find("states of 1125899906842624 groups need"),

@@ -159,7 +159,7 @@ TEST(GroupedKernels, ServePlans)
     EXPECT_EQ(
         message_of([&] { plan.resize(groups(others, 4), 6); }),
         "the plan of sum is for 3 groups by numbers of i16, and resize() is given 4 groups by numbers of "
-        "i16; it takes other numbers of elements and segments, so make another plan");
+        "i16; it takes other numbers of elements, so make another plan");
     EXPECT_EQ(message_of([&] { (void)session.plan(sum, groups(numbers), 5); }),
               "a plan of groups needs their number, 0 or more: groups(numbers, num_groups)");
     EXPECT_EQ(message_of([&] { (void)session.plan(sum, groups(x, 3), 4); }),
@@ -211,6 +211,14 @@ TEST(GroupedKernels, ServePlansOfTheHost)
         message_of([&] { (void)session.plan(standard_operator("softmax", Type::f32), groups(x, 9), 3); }),
         "no kernel folds 9 groups of operator softmax as they lie; calls sort the elements, and plans "
         "take them sorted, with offsets");
+    PlanOptions asked;
+    asked.request.stage = "lane_scan";
+    EXPECT_NE(
+        message_of([&] { (void)session.plan(sum, groups(numbers, 4), 3, asked); }).find("not as groups"),
+        std::string::npos);
+    const std::vector<std::uint64_t> wide = {0, std::uint64_t{1} << 63, 1};
+    EXPECT_NE(message_of([&] { (void)session.fold(sum, {x}, groups(wide, 3)); }).find("there are 3 groups"),
+              std::string::npos);
     const auto huge = message_of([&] { (void)session.plan(sum, groups(numbers, std::int64_t{1} << 38), 3); });
     EXPECT_NE(huge.find("scratch memory for 274877906944 segments"), std::string::npos) << huge;
 }

@@ -87,6 +87,8 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
         document["stage"] = plan->stage->name;
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
+    } else if (const auto text = ended.stream.plan_text(); !text.empty()) {
+        document["stage"] = text.substr(0, text.find(' '));
     }
     const ResultsView view(ended.arguments, shown, false, {ended.first_segment, ended.first_element});
     auto rows = view.json(results);

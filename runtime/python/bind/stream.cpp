@@ -335,12 +335,13 @@ private:
         std::exception_ptr failure;
         const WorkStopper::Here here(stopper_);
         try {
-            stream_->run([&](StreamResults&& results, const StreamState&) {
+            stream_->run([&](StreamResults&& results, const StreamState& state) {
                 std::unique_lock lock(mutex_);
                 changed_.wait(lock, [&] { return *closed_ || !ready_; });
                 if (*closed_)
                     throw Stopped();
-                if (results.num_segments == 0 && (results.running.empty() || results.num_elements == 0))
+                if (results.num_segments == 0 && !state.is_end &&
+                    (results.running.empty() || results.num_elements == 0))
                     return;
                 if (!has_keys_)
                     results.results.keys.reset();

@@ -115,9 +115,11 @@ def stream(
     if layout in ("keys", "by"):
         _require_one_column(layout, marks, given)
     sources = [_source(value) for value in given]
-    folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
+    is_column = [not is_table and name not in operator.scalars for name, _, is_table in operator.parameters]
+    own = list(itertools.compress(given, is_column))
+    folded = [kind for kind, _ in itertools.compress(sources, is_column)]
     if num_elements is None and set(folded) == {"chunks"}:
-        num_elements = next((len(value) for value in given if _is_array(value)), None)
+        num_elements = next((len(value) for value in own if _is_array(value)), None)  # chunks of a chunked array
     if num_elements is None and set(folded) == {"chunks"}:
         if layout == "uniform":
             raise _segfold.InputError(

@@ -303,6 +303,20 @@ def test_streams_of_groups_know_places_and_lengths():
             np.testing.assert_allclose(part, right, rtol=1e-12)
 
 
+def test_streams_without_groups_end_with_empty_results():
+    x, none = np.ones(3), np.full(3, -1)
+    assert [part.tolist() for part in sf.stream(sf.standard.sum, x, groups=none)] == [[]]
+    ((keys, sums),) = sf.stream(sf.standard.sum, x[:0], by=none[:0])
+    assert (keys.tolist(), sums.tolist()) == ([], [])
+
+
+def test_the_length_of_a_table_is_no_number_of_elements():
+    op = sf.operator("operator looked_up(w: i32, t: table i64) -> i64 { state s: i64 = 0 lift t[w] combine(a, b) a + b }")
+    ids = [np.array([0, 1, 0])]
+    (sums,) = sf.stream(op, [np.array([0, 1, 2], "i4")], t=np.arange(50), groups=ids, num_groups=2, memory="100G")
+    assert sums.tolist() == [2, 1]
+
+
 def test_wrong_groups_of_streams_are_refused():
     x, ids = np.ones(3), np.array([0, 5, 1])
     for words, message in [
