@@ -492,7 +492,8 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
                           std::string("to_") + half});
     std::ranges::move(helper_pieces(), std::back_inserter(pieces));
     std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
-    for (auto part : {map_section(problem, map_items), scan_section(problem), rows_section(problem, rows)})
+    for (auto part :
+         {map_section(problem, map_items), rows_section(problem, rows), scan_section(problem, rows)})
         std::ranges::move(part, std::back_inserter(pieces));
     return pieces;
 }
