@@ -269,6 +269,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     __shared__ u64 taken;
     __shared__ WarpStates warp_states;
     __shared__ bool warp_ends[kWarps];
+    __shared__ State tile_totals[kTileFeatures];  // each is used by one thread alone
     if (threadIdx.x == 0) {
         taken = atomicAdd(ticket, 1ull);
         // Tickets of the next launch begin with 0 again, below the number of that launch.
@@ -388,12 +389,17 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     }
 
     const Runs before = scan_groups(runs, warp_states, warp_ends);
-    const Runs through = join_runs(before, runs);  // of the whole tile in the last group
     const bool tells = group == kGroups - 1;
     // What the last tile of a span tells is not known yet if it goes on with the segment it begins inside of.
-    const bool is_late = is_inside && !through.ends && turn % kSpanTiles == kSpanTiles - 1;
-    if (tells && !is_late)
-        tell_states(tile_states, block, tag, through.totals);
+    const bool is_late = is_inside && !before.ends && !runs.ends && turn % kSpanTiles == kSpanTiles - 1;
+    if (tells) {
+        const Runs of_tile = join_runs(before, runs);
+        if (!is_late)
+            tell_states(tile_states, block, tag, of_tile.totals);
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            tile_totals[v * kFeatureLanes + feature_lane()] = of_tile.totals[v];
+    }
     State states[kFeaturesPerLane];
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v)
@@ -411,7 +417,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
             State wholes[kFeaturesPerLane];
             #pragma unroll
             for (int v = 0; v < kFeaturesPerLane; ++v)
-                wholes[v] = join_on_way(carries[v], through.totals[v]);
+                wholes[v] = join_on_way(carries[v], tile_totals[v * kFeatureLanes + feature_lane()]);
             tell_states(tile_states, block, tag, wholes);
         }
     }
