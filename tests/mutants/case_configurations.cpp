@@ -32,6 +32,9 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);
     set("tree_vector", "items_per_thread", 8);
+    for (const auto* tunable : {"features_per_lane", "feature_lanes", "rows_per_lane", "span_tiles"})
+        set("running_rows", tunable, 2);
+    set("running_rows", "block_threads", 128);  // so that there are more than two warps
     for (const auto* tunable : {"features_per_lane", "feature_lanes", "rows_per_step"})
         for (const auto* rows : {"row_groups", "row_stream"})
             set(rows, tunable, 2);

@@ -168,6 +168,18 @@ def test_rows_are_scanned_feature_by_feature():
     np.testing.assert_array_equal(found, np.concatenate([np.cumsum(x[:3], 0), x[3:]]))
 
 
+@pytest.mark.parametrize("words", [{}, dict(exclusive=True), dict(reverse=True)])
+def test_kernels_scan_rows(words):
+    op = sf.operator("operator sum(x: row i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }")
+    x = np.arange(240, dtype=np.int32).reshape(60, 4)
+    offsets = np.array([0, 0, 37, 60])
+    found = op.scan(x, offsets=offsets, backend="simt", **words)
+    np.testing.assert_array_equal(found, op.scan(x, offsets=offsets, backend="reference", **words))
+    with sf.plan(op.scanned(**words), x, offsets=offsets, backend="simt") as plan:
+        assert "running_rows" in plan.explain()
+        np.testing.assert_array_equal(plan(x, offsets=offsets), found)
+
+
 @pytest.mark.parametrize("memory", [300, "64K"])
 def test_streams_go_on(memory):
     x = np.arange(1, 1001, dtype=np.int64)
