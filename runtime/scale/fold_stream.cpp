@@ -124,7 +124,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
         streamed.elements = state.place.element;
         if (results.num_segments == 0 && (results.running.empty() || results.num_elements == 0))
             return;
-        streamed.segments = results.first_segment + results.num_segments;
+        streamed.segments = std::max(streamed.segments, results.first_segment + results.num_segments);
         for (auto& output : results.running)
             results.results.push_back(std::move(output));
         take(Folded(std::move(results.results), results.num_segments), results.first_segment);

@@ -8,80 +8,13 @@
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
-#include "tests/cpu/row_scan_cases.h"
 #include "tests/stages/bugs/bug_schedules.h"
+#include "tests/stages/row_scan_plans.h"
 
 namespace segfold::test::scan_rows_test {
 namespace {
 
-/// An operator over segments in one form, a configuration and numbers of features.
-struct RowCase {
-    RowScanOperator op;
-    SegmentForm form;
-    std::vector<std::int64_t> features;
-    Configuration settings = {};
-    int bits = 32;
-};
-
-std::string print(const RowCase& c)
-{
-    auto text = print(c.op) + "_" + std::string(name(c.form)) + (c.bits == 64 ? "_wide" : "");
-    for (const auto& [tunable, value] : c.settings)
-        text += "_" + std::to_string(value);
-    return text;
-}
-
-[[maybe_unused]] void PrintTo(const RowCase& c, std::ostream* out) { *out << print(c); }
-
-Configuration settings(int block_threads, int feature_lanes, int features_per_lane, int rows_per_lane,
-                       int span_tiles = 2)
-{
-    return {{"block_threads", block_threads},
-            {"feature_lanes", feature_lanes},
-            {"features_per_lane", features_per_lane},
-            {"rows_per_lane", rows_per_lane},
-            {"span_tiles", span_tiles}};
-}
-
-std::vector<RowCase> all_cases()
-{
-    using enum SegmentForm;
-    std::vector<RowCase> cases;
-    for (const bool reverse : {false, true}) {
-        cases.push_back({{.reverse = reverse}, whole, {16, 33}, settings(64, 4, 4, 2)});
-        cases.push_back({{.reverse = reverse}, uniform, {1, 3}, settings(64, 1, 1, 1)});
-        cases.push_back({{.reverse = reverse}, offsets, {64, 256}, settings(64, 16, 4, 1)});
-        cases.push_back({{.reverse = reverse}, offsets, {3, 33}, settings(128, 32, 1, 2, 8), 64});
-        cases.push_back({{.reverse = reverse}, ranges, {16, 3}, settings(64, 2, 8, 4)});
-        cases.push_back(
-            {{.reverse = reverse, .keeps_results = false}, offsets, {16, 6}, settings(64, 4, 2, 4)});
-        cases.push_back({{.reverse = reverse, .identity = false}, offsets, {1, 16}, settings(64, 2, 2, 2)});
-        cases.push_back({{.reverse = reverse, .map = true}, offsets, {16, 64}, {}});
-    }
-    return cases;
-}
-
-Emitted cuda_text(const RowCase& c)
-{
-    const auto& stage = Catalogue::standard().stage("running_rows");
-    Problem problem(row_scan_operator(c.op), c.form, c.bits);
-    problem.checked_tables = {"code", "wide"};
-    const auto facts = plan_facts(problem, {.num_features = c.features.front()});
-    return emit(problem, stage, c.settings.empty() ? default_configuration(stage, facts) : c.settings);
-}
-
-std::int64_t tile_rows(const Emitted& emitted)
-{
-    const auto& c = emitted.configuration;
-    return c.at("block_threads") / c.at("feature_lanes") * c.at("rows_per_lane");
-}
-
-Segments segments_of(const RowCase& c, const std::vector<std::int64_t>& lengths)
-{
-    return segments_of(ScanCase{{}, c.form, c.bits}, lengths);
-}
-
-class RowScansOnSimt : public testing::TestWithParam<RowCase> {};
+class RowScansOnSimt : public testing::TestWithParam<RowScanPlan> {};
 
 TEST_P(RowScansOnSimt, AreThoseOfTheReference)
 {
@@ -92,7 +25,8 @@ TEST_P(RowScansOnSimt, AreThoseOfTheReference)
     const auto tile = tile_rows(emitted);
     std::uint64_t seed = 0;
     std::size_t turn = 0;
-    for (const auto& [name, lengths] : length_cases(std::min<std::int64_t>(tile, 32), tile, true)) {
+    for (const auto& [name, lengths] :
+         length_cases(std::min<std::int64_t>(tile, 32), std::max<std::int64_t>(tile, 8), true)) {
         if (c.form == SegmentForm::uniform && total(lengths) < 7)
             continue;
         const auto num_features = c.features[turn++ % c.features.size()];
@@ -107,11 +41,12 @@ TEST_P(RowScansOnSimt, AreThoseOfTheReference)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Matrix, RowScansOnSimt, testing::ValuesIn(all_cases()),
+INSTANTIATE_TEST_SUITE_P(Matrix, RowScansOnSimt, testing::ValuesIn(row_scan_plans()),
                          [](const auto& info) { return print(info.param); });
 
-const RowCase kBackAndForth[] = {{{}, SegmentForm::offsets, {16}, settings(64, 4, 4, 1)},
-                                 {{.reverse = true}, SegmentForm::offsets, {16}, settings(64, 4, 4, 1)}};
+const RowScanPlan kBackAndForth[] = {
+    {{}, SegmentForm::offsets, {16}, row_scan_settings(64, 4, 4, 1)},
+    {{.reverse = true}, SegmentForm::offsets, {16}, row_scan_settings(64, 4, 4, 1)}};
 
 /// Segments over many tiles and spans, by schedules that let blocks overtake each other.
 TEST(RowScansLookBack, OverManySpans)

@@ -193,6 +193,15 @@ def test_streams_go_on(memory):
     np.testing.assert_array_equal(np.concatenate(parts), wanted - x)
 
 
+def test_streams_from_the_end():
+    x = np.arange(1, 1001, dtype=np.int64)
+    op = sf.standard.sum.scanned(reverse=True)
+    parts = list(sf.stream(op, x, offsets=np.array([0, 333, 333, 1000]), memory=300, backend="reference"))
+    assert len(parts) > 10
+    wanted = np.concatenate([np.cumsum(x[:333][::-1])[::-1], np.cumsum(x[333:][::-1])[::-1]])
+    np.testing.assert_array_equal(np.concatenate(parts[::-1]), wanted)
+
+
 def test_streams_of_both_kinds_of_results():
     op = sf.operator("operator both(x: i64) -> (total: i64, each running: i64) { state s: i64 = 0 lift x combine(a, b) a + b "
                      "scan(before, through) through }")  # fmt: skip
@@ -209,8 +218,8 @@ def test_streams_of_both_kinds_of_results():
     (lambda x: sf.standard.keep_first.scan(x, exclusive=True), "operator keep_first has no identity, so that an exclusive scan"),
     (lambda x: streak_class(False).scan(x, exclusive=True), "operator streak has a scan of its own"),
     (lambda x: sf.standard.sum.scan(x, ranges=(np.array([0, 1]), np.array([2, 3])), backend="reference"), "overlap"),
-    (lambda x: sf.stream(sf.standard.sum.scanned(reverse=True), [x], num_elements=4, uniform=2, memory="64K"),
-     "operator sum scans segments from their end, and a stream is read from the begin of its input"),
+    (lambda x: list(sf.stream(sf.standard.sum.scanned(reverse=True), iter([x]), num_elements=4, uniform=2, memory="64K", backend="reference")),
+     "operator sum scans segments from their end, and column 'x' is read from its begin alone"),
 ])  # fmt: skip
 def test_refusals(call, message):
     with pytest.raises(sf.InputError, match=re.escape(message)):
