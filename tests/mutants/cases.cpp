@@ -168,7 +168,8 @@ private:
                 maps(op);
         if (stage_.name == "fused_blocks" && level == 0)
             segments_of_lanes();
-        if (level == 0 && (stage_.name.ends_with("row_groups") || stage_.name == "row_stream"))
+        if (level == 0 && (stage_.name.ends_with("row_groups") || stage_.name == "row_stream" ||
+                           stage_.name == "running_rows"))
             rows();
         if (std::ranges::all_of(stage_.forms, is_found))
             for (auto& [c, what] : run_cases(stage_))
