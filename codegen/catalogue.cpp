@@ -425,10 +425,8 @@ const Stage& Catalogue::rule_of_thumb_by(const FormulaNames& facts, const Proble
     for (const auto& stage : stages())
         if (!stage.is_rung)
             reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
-    const auto able =
-        problem.op.scan && has_rows(problem.op) ? "; the back ends cpu and reference scan rows" : "";
     throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
-                     std::string(name(problem.form)) + able + reasons);
+                     std::string(name(problem.form)) + reasons);
 }
 
 }  // namespace segfold

@@ -33,16 +33,17 @@ std::int64_t result_bytes(const Operator& op)
     return bytes;
 }
 
-/// True if the index of a table of rows uses position or segment.
+/// True if lift or scan reads a table of rows at an index that uses position or segment.
 bool reads_rows_by_place(const Operator& op)
 {
     if (!has_rows(op))
         return false;
-    const auto reads = with_reads_as_columns(op).reads;
-    return std::ranges::any_of(reads, [](const RowRead& read) {
+    const auto rows = with_reads_as_columns(op);
+    const auto is_by_place = [](const RowRead& read) {
         const Block index{{}, {{"", read.index, {}}}, {}};
         return uses_name(index, "position") || uses_name(index, "segment");
-    });
+    };
+    return std::ranges::any_of(rows.reads, is_by_place) || std::ranges::any_of(rows.scan_reads, is_by_place);
 }
 
 bool gathers_rows(const Operator& op)
@@ -80,9 +81,10 @@ FormulaNames operator_facts(const Operator& op)
             {"uses_tables", lifts_from_tables(op)},
             {"gathers", lift_gathers(op)},
             {"map", op.map.has_value()},
-            {"map_uses_tables", map_uses_tables(op)},
+            {"map_uses_tables", op.map && uses_tables(*op.map)},
             {"scans", op.scan.has_value()},
             {"reverse", op.scan && op.scan->reverse},
+            {"scan_uses_tables", op.scan && uses_tables(op.scan->block)},
             {"rows", has_rows(op)},
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},

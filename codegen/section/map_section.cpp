@@ -74,7 +74,7 @@ void add_signatures(Holes& holes, const Operator& op)
 {
     for (const auto* list : {"with_tables", "without_tables"})
         holes.lists[list] = {};
-    holes.lists[map_uses_tables(op) ? "with_tables" : "without_tables"].push_back({});
+    holes.lists[uses_tables(*op.map) ? "with_tables" : "without_tables"].push_back({});
 }
 
 /// The locals of map that are the same for all elements of a segment.
@@ -245,11 +245,10 @@ Holes holes_of_outputs(const Operator& op, const Block& block, int num_items)
 
 Operator mapped_operator(const Operator& op) { return has_rows(op) ? with_reads_as_columns(op).op : op; }
 
-bool map_uses_tables(const Operator& op)
+bool uses_tables(const Block& block)
 {
     const auto reads = [](const auto& said) { return gathers(said.value); };
-    return op.map &&
-           (std::ranges::any_of(op.map->lets, reads) || std::ranges::any_of(op.map->assignments, reads));
+    return std::ranges::any_of(block.lets, reads) || std::ranges::any_of(block.assignments, reads);
 }
 
 TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& needed)

@@ -51,8 +51,8 @@ std::string map_element_function(const Problem& problem, const std::vector<std::
 /// with a column in place of each read of a table of rows. Otherwise it is `op` itself.
 Operator mapped_operator(const Operator& op);
 
-/// True if map reads a table or a scalar.
-bool map_uses_tables(const Operator& op);
+/// True if the block of a `map` or `scan` reads a table or a scalar.
+bool uses_tables(const Block& block);
 
 /// The tables and scalars that map reads, as parameters and arguments of emitted functions.
 struct TablesOfMap {

@@ -395,20 +395,15 @@ private:
     CudaPrinter printer_;
 };
 
-/// Returns an unsigned integer type of the size of a key. Kernels compare keys as such integers.
-const char* key_type(int bytes)
-{
-    constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
-    return kTypes[std::countr_zero(static_cast<unsigned>(bytes))];
-}
-
 void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
 {
+    // Kernels compare keys as unsigned integers of their size.
+    constexpr const char* kKeyTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long"};
     const auto alias = [&](const char* name, const char* type) {
         pieces.push_back({name, fmt::format("using {} = {};\n", name, type), Piece::Kind::alias});
     };
     alias("Index", problem.index_bits == 64 ? "long long" : "int");
-    alias("Key", key_type(problem.key_bytes));
+    alias("Key", kKeyTypes[std::countr_zero(static_cast<unsigned>(problem.key_bytes))]);
     alias("i8", "signed char");
     alias("u8", "unsigned char");
     alias("i16", "short");
@@ -492,8 +487,9 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
                           std::string("to_") + half});
     std::ranges::move(helper_pieces(), std::back_inserter(pieces));
     std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
-    for (auto part : {map_section(problem, map_items), scan_section(problem), rows_section(problem, rows)})
-        std::ranges::move(part, std::back_inserter(pieces));
+    std::ranges::move(map_section(problem, map_items), std::back_inserter(pieces));
+    std::ranges::move(rows_section(problem, rows), std::back_inserter(pieces));
+    std::ranges::move(scan_section(problem, rows), std::back_inserter(pieces));
     return pieces;
 }
 

@@ -40,6 +40,16 @@ Holes array_holes(const std::string& name, Type type)
              {"bytes", std::to_string(size_bytes(type))}}};
 }
 
+/// Returns the reads of tables of rows whose features a Row contains: those of lift and of scan.
+std::vector<RowRead> reads_of_row(const RowOperator& rows)
+{
+    auto reads = rows.reads;
+    for (const auto& read : rows.scan_reads)
+        if (std::ranges::find(reads, read.column, &RowRead::column) == reads.end())
+            reads.push_back(read);
+    return reads;
+}
+
 /// Values for the holes of MapRow, and of the functions that load a MapRow and the results.
 struct LoadHoles {
     Holes row;
@@ -222,9 +232,11 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     const auto parameter = [&](const std::string& name) {
         return std::ranges::find(problem.op.parameters, name, &Parameter::name);
     };
+    const auto reads = reads_of_row(rows);
     std::set<std::string> places;
-    for (const auto& read : rows.reads)
+    for (const auto& read : reads)
         places.merge(names_of_place(read));
+    const auto scanned = rows.op.scan ? names_of_map(rows.op.scan->block) : std::set<std::string>();
 
     std::set<Type> types;
     std::set<std::string> held;  // the columns in a Row
@@ -247,7 +259,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
             }
             continue;
         }
-        if (!is_lifted && !places.contains(column.name))
+        if (!is_lifted && !scanned.contains(column.name) && !places.contains(column.name))
             continue;
         const bool is_row = is_read || given->row;
         held.insert(column.name);
@@ -262,7 +274,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
             uses_row = true;
         }
     }
-    for (const auto& read : rows.reads) {
+    for (const auto& read : reads) {
         auto array = array_holes(read.column, parameter(read.table)->type);
         const auto table = cuda_identifier(read.table);
         array.values["table"] = table;
@@ -284,11 +296,11 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         if (column.row && !column.table && is_mapped && !lift_uses(rows.op, column))
             add_pointer("inputs." + cuda_identifier(column.name), column.type);
     }
-    const auto is_lifted = [&](const RowRead& read) {
-        return std::ranges::find(rows.reads, read.column, &RowRead::column) != rows.reads.end();
+    const auto is_in_row = [&](const RowRead& read) {
+        return std::ranges::find(reads, read.column, &RowRead::column) != reads.end();
     };
     for (const auto& read : rows.map_reads)
-        if (!is_lifted(read))
+        if (!is_in_row(read))
             add_pointer("inputs." + cuda_identifier(read.table) +
                             (is_checked_table(problem, read.table) ? ".at" : ""),
                         parameter(read.table)->type);
@@ -323,7 +335,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
                     {"position", word(places.contains("position"), "position")},
                     {"segment", word(places.contains("segment"), "segment")}};
     const bool has_checked =
-        std::ranges::any_of(rows.reads, [&](const auto& r) { return is_checked_table(problem, r.table); });
+        std::ranges::any_of(reads, [&](const auto& r) { return is_checked_table(problem, r.table); });
     auto finds = holes;
     finds.values = {{"row", word(has_checked, "row")}, {"inputs", word(has_checked, "inputs")}};
     for (const std::string place : {"index", "position", "segment"})
@@ -357,7 +369,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
     add("shuffle_places", vocabulary("rows.cuh", "shuffle_numbers", place_numbers));
     add("shuffle_lifted", vocabulary("rows.cuh", "shuffle_numbers", lift_numbers));
-    for (const auto& read : rows.reads)
+    for (const auto& read : reads)
         add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));
     add("find_rows", vocabulary("rows.cuh", "find_rows", finds));
     add("load_rows", vocabulary("rows.cuh", "load_rows", loads));
@@ -367,7 +379,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     if (problem.op.map) {
         std::set<std::pair<Type, bool>> entries;  // types of tables of rows, and whether they are checked
         for (const auto& read : rows.map_reads) {
-            if (!is_lifted(read))
+            if (!is_in_row(read))
                 add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));
             entries.emplace(parameter(read.table)->type, is_checked_table(problem, read.table));
         }

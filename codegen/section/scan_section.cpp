@@ -48,10 +48,71 @@ ScannedStates scanned_states(Operator op)
     return states;
 }
 
-std::vector<Piece> scan_section(const Problem& problem)
+namespace {
+
+/// Returns the pieces for an operator over rows.
+std::vector<Piece> row_pieces(const Problem& problem, const RowOperator& rows)
 {
-    if (!problem.op.scan || has_rows(problem.op))
-        return {};
+    auto [op, parameters, arguments] = scanned_states(rows.op);
+    const auto needed = names_of_map(op.scan->block);
+    Holes holes{{}, {{"output", {}}}};
+    for (const auto* name : {"inputs", "row", "v", "before", "through", "index", "position", "segment"})
+        holes.values[name] = "";
+    const auto use = [&](const std::string& name) { holes.values[name] = " " + name; };
+    for (const auto& state : arguments)
+        use(state);
+    for (const auto& column : rows.op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        const auto given = std::ranges::find(problem.op.parameters, column.name, &Parameter::name);
+        const bool is_row = given == problem.op.parameters.end() || given->row;
+        const auto name = cuda_identifier(column.name);
+        parameters.push_back(cuda_name(column.type) + " " + name);
+        arguments.push_back("row." + name + (is_row ? ".at[v]" : ""));
+        use("row");
+        if (is_row)
+            use("v");
+    }
+    const auto tables = tables_of_map(problem, needed);
+    std::ranges::copy(tables.parameters, std::back_inserter(parameters));
+    std::ranges::copy(tables.arguments, std::back_inserter(arguments));
+    if (!tables.arguments.empty())
+        use("inputs");
+    for (const std::string place : {"index", "position", "segment"}) {
+        if (!needed.contains(place))
+            continue;
+        parameters.push_back("Index " + place);
+        arguments.push_back(place);
+        use(place);
+    }
+    for (const auto place : output_places(op, op.scan->block)) {
+        const auto& output = op.outputs[place];
+        holes.lists["output"].push_back({{{"name", cuda_identifier(output.name)},
+                                          {"type", cuda_name(output.type)},
+                                          {"word", std::string(name(output.type))}}});
+    }
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+    holes.values["mapped"] = "Scanned";
+
+    std::vector<Piece> pieces;
+    const auto add = [&](const char* name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    add("Scanned", vocabulary("map.cuh", "Mapped", holes));
+    add("scan_element", element_function(problem, op, op.scan->block,
+                                         {"Scanned", "scan_element", parameters,
+                                          "states of its segment before it and with it"},
+                                         Dialect::cuda));
+    add("scan_row", vocabulary("scan.cuh", "scan_row", holes));
+    add("ScannedRow", vocabulary("scan.cuh", "ScannedRow", holes));
+    add("keep_scanned", vocabulary("scan.cuh", "keep_scanned of a row", holes));
+    add("store_scanned", vocabulary("scan.cuh", "store_scanned of a row", holes));
+    return pieces;
+}
+
+/// Returns the pieces for an operator over columns.
+std::vector<Piece> column_pieces(const Problem& problem)
+{
     const auto& block = problem.op.scan->block;
     const auto needed = names_of_map(block);
     auto [op, parameters, arguments] = scanned_states(problem.op);
@@ -116,6 +177,15 @@ std::vector<Piece> scan_section(const Problem& problem)
     add("keep_scanned", vocabulary("map.cuh", "keep_output", holes));
     add("store_scanned", vocabulary("map.cuh", "store_outputs", holes));
     return pieces;
+}
+
+}  // namespace
+
+std::vector<Piece> scan_section(const Problem& problem, const RowOperator& rows)
+{
+    if (!problem.op.scan)
+        return {};
+    return has_rows(problem.op) ? row_pieces(problem, rows) : column_pieces(problem);
 }
 
 }  // namespace segfold

@@ -6,6 +6,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/section/operator_section.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 
@@ -18,8 +19,9 @@ struct ScannedStates {
 };
 [[nodiscard]] ScannedStates scanned_states(Operator op);
 
-/// Returns the pieces that CUDA texts may use for running results; none for an operator without `scan` or
-/// with rows.
-[[nodiscard]] std::vector<Piece> scan_section(const Problem& problem);
+/// Returns the pieces that CUDA texts may use for running results; none for an operator without `scan`. A
+/// text must define them after the pieces of rows_section(). `rows` is with_reads_as_columns() of an operator
+/// over rows.
+[[nodiscard]] std::vector<Piece> scan_section(const Problem& problem, const RowOperator& rows);
 
 }  // namespace segfold

@@ -6,3 +6,38 @@ __device__ __forceinline__ Scanned scan_item(const Inputs&@item_inputs@, const S
 {
     return scan_element(@arguments@);
 }
+
+//% piece scan_row
+// Feature v of a Row: its outputs, from the states of its segment before it and with it.
+__device__ __forceinline__ Scanned scan_row(const Inputs&@inputs@, const Row&@row@, int@v@, State@before@,
+                                            State@through@, Index@index@, Index@position@, Index@segment@)
+{
+    return scan_element(@arguments@);
+}
+
+//% piece ScannedRow
+// The outputs of one element for a lane's features.
+struct ScannedRow {
+//% each output
+    Features_@word@ @name@;
+//% end
+};
+
+//% piece keep_scanned of a row
+__device__ __forceinline__ void keep_scanned(ScannedRow& outputs, int v, const Scanned& scanned)
+{
+//% each output
+    outputs.@name@.at[v] = scanned.@name@;
+//% end
+}
+
+//% piece store_scanned of a row
+// Writes the outputs of one element for a lane's features, the first of which is `feature`.
+__device__ __forceinline__ void store_scanned(const Results& results, Index index, int feature,
+                                              int num_features, bool is_vector, const ScannedRow& outputs)
+{
+    const int count = num_features - feature;
+//% each output
+    store_features(row_at(results.@name@ + feature, index, num_features), count, is_vector, outputs.@name@);
+//% end
+}

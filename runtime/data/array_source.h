@@ -47,6 +47,8 @@ public:
     }
     /// True if several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
+    /// True if parts must be read in order, each once.
+    [[nodiscard]] bool is_read_in_order() const { return lent(0) == nullptr && !reads_in_parallel(); }
     /// The name of the array in messages, such as the name of a file.
     [[nodiscard]] virtual std::string where() const = 0;
     /// Text that identifies the array, so that a resumed run notices another input. A file's text holds its

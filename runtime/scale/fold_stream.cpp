@@ -129,7 +129,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
         if (results.num_segments == 0 && !state.is_end &&
             (results.running.empty() || results.num_elements == 0))
             return;
-        streamed.segments = results.first_segment + results.num_segments;
+        streamed.segments = std::max(streamed.segments, results.first_segment + results.num_segments);
         for (auto& output : results.running)
             results.results.push_back(std::move(output));
         take(Folded(std::move(results.results), results.num_segments), results.first_segment);

@@ -115,15 +115,16 @@ struct Streamed {
 ///           An exception of `take` ends the stream and leaves this function.
 ///
 /// A scan also gives running results. In `results` their arrays follow the arrays of segments, and are as
-/// long as the slice. Each call of `take` has the running results of the next elements, in order.
+/// long as the slice. Each call of `take` has the running results of the next elements, in order. A reverse
+/// scan has the last elements first.
 ///
 /// Groups have their results in one call of `take` at the end of the stream, with the keys if by() gives
 /// keys. A state for each group stays in memory, beside the bound.
 ///
 /// Operands are always combined in the order of the elements. Throws InputError for arrays of wrong types or
 /// lengths, for files that cannot be read, and for a bound on memory that leaves no room for a slice. Also
-/// throws InputError for operators over rows, operators with a `map` or a reverse `scan`, and operators that
-/// are not associative.
+/// throws InputError for operators over rows, operators with a `map`, operators that are not associative, and
+/// for a reverse scan beside results of segments or of arrays that are made in order.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

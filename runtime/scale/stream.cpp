@@ -87,6 +87,11 @@ std::string Stream::fingerprint() const
 
 void Stream::go_to(const StreamState& state)
 {
+    if (state_->is_reverse())
+        throw InputError(
+            fmt::format("operator {} scans segments from their end, and a stream goes on with "
+                        "later elements alone; begin it anew",
+                        state_->op.name));
     try {
         if (state_->groups)
             state_->groups->from_bytes(state.before);
@@ -108,8 +113,12 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
     auto& all = *state_->all;
     state_->before.emplace(all.borders());
     state_->fold_all(detail::kToTheEnd, [&](detail::LoadedSlice& loaded, Partial&& partial) {
-        all += std::move(partial);
+        state_->add(all, std::move(partial));
         StreamResults results{all.take_results(), &loaded.window};
+        if (state_->is_reverse()) {
+            results.first_segment = loaded.window.from.segment;
+            results.num_segments = std::ssize(loaded.window.ends);
+        }
         results.first_element = loaded.window.from.element;
         results.num_elements = loaded.window.end - results.first_element;
         results.running = state_->running_results(loaded);
@@ -166,7 +175,7 @@ Partial Stream::fold_ends(const Share& share)
     state_->folds_ends = true;
     state_->cursor->go_to(share.from);
     state_->fold_all(share.until,
-                     [&](detail::LoadedSlice&, Partial&& partial) { all += std::move(partial); });
+                     [&](detail::LoadedSlice&, Partial&& partial) { state_->add(all, std::move(partial)); });
     state_->folds_ends = false;
     return all;
 }

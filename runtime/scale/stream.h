@@ -39,7 +39,9 @@ struct StreamOptions {
     std::function<void(const StreamProgress&)> progress = {};
 };
 
-/// The results of the next segments, in order; with the segments' keys if the layout is `keys`.
+/// The results of the next segments, in order; with the segments' keys if the layout is `keys`. A scan from
+/// the end of segments has the last slice first; it has running results alone, and the segments are those
+/// that end in the slice.
 struct StreamResults : SegmentResults {
     const SegmentWindow* window = nullptr;  ///< begins and ends of the segments; valid during the call
     std::int64_t first_element = 0;         ///< place of the slice's first element in the whole input
@@ -108,7 +110,7 @@ public:
     [[nodiscard]] std::string fingerprint() const;
 
     /// Continues from the state of a stream with the same fingerprint(). Must be called before run(). Throws
-    /// InputError for a damaged state.
+    /// InputError for a damaged state, and for a scan from the end of segments.
     void go_to(const StreamState& state);
     /// Folds all remaining slices. After each slice, `take` receives its results and the stream's state.
     void run(const std::function<void(StreamResults&& results, const StreamState& state)>& take);
@@ -130,7 +132,7 @@ public:
     using TakePart = std::function<void(Partial&& partial, const SegmentWindow& window, Results&& running)>;
     /// Folds a share slice by slice, and calls `take` after each slice. A scan continues from `before`, the
     /// sum of the partials that fold_ends() gives for all earlier shares; null if there are no earlier
-    /// shares.
+    /// shares. A scan from the end of segments takes the last slice first, and `before` is of later shares.
     void run_share(const Share& share, const TakePart& take, const Partial* before = nullptr);
     /// For a scan: folds a share to a partial without results. This reads the share once; run_share() reads
     /// it a second time.

@@ -210,6 +210,21 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
         note(state);
 }
 
+void StreamOutput::put(const StreamResults& results)
+{
+    if (files_.empty())
+        open({});
+    num_segments_ = std::max(num_segments_, results.first_segment + results.num_segments);
+    num_elements_ = std::max(num_elements_, results.first_element + results.num_elements);
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        const bool is_output = i < num_fields_ + num_outputs_;
+        const auto& array = is_output ? results.running[i - num_fields_].array : *results.results.keys;
+        const auto place = is_output ? results.first_element : results.first_segment;
+        files_[i]->rewrite(kHeaderBytes + static_cast<std::uint64_t>(place) * size_bytes(types_[i]),
+                           {array.data(), array.bytes()});
+    }
+}
+
 std::string StreamOutput::left_behind(std::string_view when)
 {
     if (unfinished_ == Unfinished::removed)

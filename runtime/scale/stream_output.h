@@ -29,6 +29,9 @@ public:
     /// then begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
+    /// Writes running results and keys at their places, without a resume state. The first call must have the
+    /// last ones.
+    void put(const StreamResults& results);
     /// Writes results of the next segments, and running results of the next elements, without a resume state.
     void append(const Results& results, std::int64_t num_segments, const Results& running = {},
                 std::int64_t num_elements = 0);

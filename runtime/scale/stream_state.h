@@ -120,6 +120,8 @@ struct Stream::State {
         kind = segments_kind;
         cursor = segment_cursor(std::move(input.segments), num_elements);
         num_elements = cursor->num_elements();
+        if (is_reverse())
+            require_any_order();
         problem = make_problem();
         overflow.emplace(op, problem.laws, tables, engine ? 0 : slice_elements);
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
@@ -166,6 +168,27 @@ struct Stream::State {
             folder->plans_for(kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
                               index_bits == 64, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
         times.compile_seconds = engine->prepare(plans);
+    }
+
+    /// True if slices are read from the end of the input to its begin.
+    [[nodiscard]] bool is_reverse() const { return op.scan && op.scan->reverse; }
+
+    /// Throws InputError if an array cannot be read from its end.
+    void require_any_order() const
+    {
+        const auto require = [&](const ArraySource& source) {
+            if (source.length() != 0 && source.is_read_in_order())
+                throw InputError(
+                    fmt::format("operator {} scans segments from their end, and {} is read from "
+                                "its begin alone, as a pipe or an iterator is; give a file or an "
+                                "array in memory",
+                                op.name, source.role()));
+        };
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            if (!op.parameters[i].table)
+                require(*input.parameters[i]);
+        if (marks != nullptr)
+            require(*marks);
     }
 
     void read_tables()
@@ -332,14 +355,23 @@ struct Stream::State {
         }
     }
 
-    /// Scans a slice from the state of the slices before it.
+    /// Scans a slice from the state of the slices before it on the way of the scan.
     Partial scan(LoadedSlice& loaded)
     {
-        folder->carry(loaded.prepared, before->state_at_end());
+        folder->carry(loaded.prepared, is_reverse() ? before->state_at_begin() : before->state_at_end());
         auto partial = folder->fold(loaded.prepared, &times, &loaded.running);
-        *before += partial.borders();
+        add(*before, partial.borders());
         (void)before->take_results();  // drops the result of a cut segment, because `partial` has this result
         return partial;
+    }
+
+    /// Adds the partial of the next slice on the way of the scan.
+    void add(Partial& sum, Partial&& next) const
+    {
+        if (is_reverse())
+            sum = std::move(next) + std::move(sum);
+        else
+            sum += std::move(next);
     }
 
     /// Returns the running results of a folded slice.
@@ -395,18 +427,32 @@ struct Stream::State {
             times.seconds += detail::seconds_since(begin_of_all);
     }
 
+    /// Reads the segments up to element `until`, and returns the places where slices begin.
+    std::vector<SegmentPlace> places_of_slices(std::int64_t until)
+    {
+        std::vector<SegmentPlace> places;
+        while (!cursor->is_done(until)) {
+            throw_if_stopped();
+            places.push_back(cursor->place());
+            (void)cursor->next({slice_elements, slice_segments, block, until});
+        }
+        return places;
+    }
+
     /// Reads slice after slice. If threads still read a slice's columns, the slice is started only after the
     /// next slice is opened, so that threads always have columns to read.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
+            auto places = is_reverse() ? places_of_slices(until) : std::vector<SegmentPlace>();
+            const auto is_done = [&] { return is_reverse() ? places.empty() : cursor->is_done(until); };
             std::unique_ptr<LoadedSlice> unread;
             const auto hand_on = [&](std::unique_ptr<LoadedSlice> loaded) {
                 if (pipeline)
                     start(*loaded);
                 queue.push(std::move(loaded));
             };
-            for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+            for (std::size_t slice = 0; !is_done(); ++slice) {
                 throw_if_stopped();
                 if (unread && !queue.has_room())
                     hand_on(std::move(unread));
@@ -414,6 +460,10 @@ struct Stream::State {
                 if (!queue.wait_for_room())
                     return;
                 timeline.reader_waited += detail::seconds_since(begin_of_wait);
+                if (is_reverse()) {
+                    cursor->go_to(places.back());
+                    places.pop_back();
+                }
                 auto loaded = load(until, slice % num_rooms());
                 if (unread)
                     hand_on(std::move(unread));
@@ -436,9 +486,15 @@ struct Stream::State {
     void tell(const LoadedSlice& loaded) const
     {
         const auto& window = loaded.window;
-        if (options.progress)
-            options.progress({window.end, loaded.all_elements, window.from.segment + std::ssize(window.ends),
-                              std::chrono::duration<double>(Clock::now() - begin).count()});
+        if (!options.progress)
+            return;
+        const auto seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        if (is_reverse())
+            options.progress({*num_elements - window.from.element, num_elements,
+                              before->next_segment() - window.from.segment, seconds});
+        else
+            options.progress(
+                {window.end, loaded.all_elements, window.from.segment + std::ssize(window.ends), seconds});
     }
 
     Operator op;
@@ -463,7 +519,8 @@ struct Stream::State {
     std::optional<SliceFolder> folder;
     std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which later ranks continue
     bool folds_ends = false;          ///< true while `ends` folds in place of `folder`
-    std::optional<Partial> before;    ///< for a scan: the sum of the slices so far, without results
+    /// For a scan: the sum of the slices so far, without results.
+    std::optional<Partial> before;
     std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
     std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine

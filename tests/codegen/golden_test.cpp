@@ -24,6 +24,8 @@ constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
 /// Of stages that give running results this one; and from the end, without identity.
 constexpr std::string_view kShownScan = "tests/golden/told_scan.seg";
 constexpr std::string_view kScansBack = "tests/golden/last_scan.seg";
+/// Of stages that give running results of rows this one.
+constexpr std::string_view kShownRowScan = "tests/golden/told_row_scan.seg";
 /// Its map reads a table by the segment, one by the place in it, and a scalar.
 constexpr std::string_view kMapsByTables = "tests/golden/scaled_share.seg";
 /// It, and: several fields; exact and not commutative; no identity; 64-bit states; four fields; a type whose
@@ -57,7 +59,8 @@ struct Golden {
     {
         if (!variant.empty() || std::ranges::find(kHashedRungs, stage->name) != kHashedRungs.end())
             return false;
-        return op == kShownOperator || op == kShownRows || op == kShownScan || is_fused(*stage);
+        return op == kShownOperator || op == kShownRows || op == kShownScan || op == kShownRowScan ||
+               is_fused(*stage);
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
@@ -111,7 +114,12 @@ std::vector<Golden> find_goldens()
             all.push_back({&stage, std::string(kShownRows), form, ""});
             all.push_back({&stage, std::string(kShownMapped), form, "_mapped"});
         }
-        if (stage.name.starts_with("running_")) {
+        if (stage.name == "running_rows") {
+            all.push_back({&stage, std::string(kShownRowScan), form, ""});
+            for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
+                all.push_back({&stage, std::string(kShownRowScan), other, "_" + std::string(name(other))});
+        }
+        if (stage.name == "running_tiles") {
             all.push_back({&stage, std::string(kShownScan), form, ""});
             for (const auto other : {SegmentForm::offsets, SegmentForm::ranges})
                 all.push_back({&stage, std::string(kScansBack), other, "_" + std::string(name(other))});

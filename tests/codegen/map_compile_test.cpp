@@ -5,6 +5,7 @@
 #include "codegen/emit.h"
 #include "runtime/backends/cuda/compile/compile.h"
 #include "tests/common/needs_nvrtc.h"
+#include "tests/cpu/row_scan_cases.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/scan_cases.h"
 #include "tests/stages/write_back_cases.h"
@@ -55,6 +56,35 @@ TEST_F(MapCompile, RunningResultsAreGivenInSilence)
                 const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
                 requests.push_back(
                     {emitted.source, test::print(c) + "." + std::string(name(form)) + ".cu", "sm_90", {}});
+            }
+    const auto compiled = cuda::compile_many(requests, 2);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        EXPECT_EQ(compiled[i].log, "") << requests[i].name;
+}
+
+/// The same of rows, whose length says how many features a lane holds, for every architecture.
+TEST_F(MapCompile, RunningResultsOfRowsAreGivenInSilence)
+{
+    const auto& stage = Catalogue::standard().stage("running_rows");
+    std::vector<cuda::CompileRequest> requests;
+    for (const bool reverse : {false, true})
+        for (const test::RowScanOperator& c : {test::RowScanOperator{.reverse = reverse, .map = true},
+                                               {.reverse = reverse},
+                                               {.reverse = reverse, .keeps_results = false},
+                                               {.reverse = reverse, .identity = false}})
+            for (const auto form : stage.forms) {
+                Problem problem(test::row_scan_operator(c), form, reverse ? 64 : 32);
+                if (!c.map)
+                    problem.checked_tables = {"code", "wide"};
+                const auto turn = requests.size();
+                const Shape shape{.num_features = turn % 3 == 0 ? 33 : turn % 3 == 1 ? 16 : 256};
+                const auto emitted =
+                    emit(problem, stage, default_configuration(stage, plan_facts(problem, shape)));
+                constexpr const char* kArchitectures[] = {"sm_80", "sm_90", "sm_100"};
+                requests.push_back({emitted.source,
+                                    test::print(c) + "." + std::string(name(form)) + ".cu",
+                                    kArchitectures[turn / 3 % 3],
+                                    {}});
             }
     const auto compiled = cuda::compile_many(requests, 2);
     for (std::size_t i = 0; i < requests.size(); ++i)

@@ -16,12 +16,16 @@ struct RowScanOperator {
     bool keeps_results = true;
     bool identity = true;
     bool map = false;
+    bool associative = true;  ///< else combine is not; its states then show the grouping
 };
 
 inline std::string print(const RowScanOperator& c)
 {
-    return print(ScanOperator{
-        .reverse = c.reverse, .keeps_results = c.keeps_results, .identity = c.identity, .map = c.map});
+    return print(ScanOperator{.reverse = c.reverse,
+                              .keeps_results = c.keeps_results,
+                              .identity = c.identity,
+                              .map = c.map,
+                              .associative = c.associative});
 }
 
 inline Operator row_scan_operator(const RowScanOperator& c)
@@ -36,7 +40,8 @@ inline Operator row_scan_operator(const RowScanOperator& c)
                 hash = u64(x) * 0xbf58476d1ce4e5b9 + u64(wide[w]) * 11 + u64(position * 7 + segment * 3 + 1);
                 power = 0xd1342543de82ef95 + u64(x) * 2
             }
-            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+            combine(a, b) { hash = a.hash * b.power + b.hash)" +
+                              (c.associative ? "" : " * 3") + R"(; power = a.power * b.power }
             )" + (c.identity ? "" : "empty { hash = 5; power = 6 }\n") +
                               "scan " + (c.reverse ? "reverse" : "") + R"((before, through) {
                 let both = through.hash * 3 + )" +

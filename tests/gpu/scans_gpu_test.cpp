@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "dsl/rewrite/scanned.h"
 #include "runtime/judge/compare.h"
+#include "runtime/judge/reference.h"
 #include "tests/gpu/plans_on_gpu.h"
 #include "tests/stages/row_cases.h"
+#include "tests/stages/row_scan_plans.h"
 #include "tests/stages/scan_cases.h"
 
 namespace segfold::test::scans_gpu_test {
@@ -71,6 +74,42 @@ TEST_F(ScansOnGpu, OfASessionAreThoseOfTheHost)
                                                there.values<std::uint32_t>(result.name)))
                     << result.name << ", " << exclusive << ", " << reverse;
         }
+}
+
+TEST_F(ScansOnGpu, OfRowsAreThoseOfTheReference)
+{
+    for (const auto& c : row_scan_plans()) {
+        const auto emitted = cuda_text(c);
+        const auto tile = tile_rows(emitted);
+        std::size_t turn = 0;
+        const auto expect = [&](const std::vector<std::int64_t>& lengths, const std::string& what) {
+            const auto num_features = c.features[turn++ % c.features.size()];
+            const auto workload = row_scan_workload(c.op, segments_of(c, lengths), num_features);
+            ASSERT_EQ(first_difference(run(workload, emitted, "running_rows"), reduce_sequentially(workload)),
+                      "")
+                << print(c) << ", " << what << ", " << num_features << " features";
+        };
+        for (const auto& [name, lengths] : length_cases(32, std::max<std::int64_t>(tile, 8), true))
+            if (c.form != SegmentForm::uniform || total(lengths) >= 7)
+                expect(lengths, name);
+        expect({3, 3000 * tile + 1, 0, 700}, "a giant");
+        expect(std::vector<std::int64_t>(3000, 31), "short segments");
+    }
+}
+
+/// Where combine rounds, too, since no sum depends on which block is ahead.
+TEST_F(ScansOnGpu, OfRowsHaveTheSameBitsInEachRun)
+{
+    const auto& stage = Catalogue::standard().stage("running_rows");
+    const auto op = scanned(over_rows(standard_operator("sum_f32")), {});
+    const Problem problem(op, SegmentForm::offsets);
+    auto workload = rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {200'000, 5, 70'000}), 16, 5);
+    workload.arrays[0] = generate_values(Type::f32, 270'005 * 16, 5, ValueRange::uniform);
+    const auto emitted =
+        emit(problem, stage, default_configuration(stage, plan_facts(problem, {.num_features = 16})));
+    const auto first = run(workload, emitted, stage.name);
+    for (int round = 0; round < 20; ++round)
+        ASSERT_EQ(first_difference(run(workload, emitted, stage.name), first), "") << round;
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);
     set("tree_vector", "items_per_thread", 8);
+    // More than two warps, and groups of lanes that look back for several tiles each.
+    for (const auto& [tunable, value] :
+         std::initializer_list<std::pair<const char*, int>>{{"block_threads", 128},
+                                                            {"features_per_lane", 2},
+                                                            {"feature_lanes", 16},
+                                                            {"span_tiles", 32},
+                                                            {"rows_per_lane", 2}})
+        set("running_rows", tunable, value);
     for (const auto* tunable : {"features_per_lane", "feature_lanes", "rows_per_step"})
         for (const auto* rows : {"row_groups", "row_stream"})
             set(rows, tunable, 2);

@@ -278,6 +278,29 @@ Operator scan_of_trace(const std::string& name, ScanForm form)
     return op;
 }
 
+/// Running results of rows() in a direction.
+Operator scan_of_rows(const std::string& name, ScanForm form)
+{
+    auto op = rows(name, false);
+    op.empty.reset();
+    return scanned(op, form);
+}
+
+/// Running results of rows that tell places and both states, beside results of segments.
+Operator rows_kept(const std::string& name)
+{
+    return parse_operator(name,
+                          "operator " + name + R"((x: row u32, w: u32) -> (a: u32, b: u32, each told: u64) {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = x + w + u32(position * 3 + segment) }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            empty { a = 5; b = 6 }
+            scan(before, through) {
+                told = (u64(through.b) * 31 + u64(before.b)) * 0x9e3779b97f4a7c15 + u64(x) + u64(index * 3 + position * 5)
+            }
+        })");
+}
+
 }  // namespace
 
 Operator operator_of(const std::string& name)
@@ -301,6 +324,10 @@ Operator operator_of(const std::string& name)
            : name == "scan_trace"      ? scan_of_trace(name, {})
            : name == "scan_back"       ? scan_of_trace(name, {.exclusive = true, .reverse = true})
            : name == "scan_kept"       ? scan_operator({.lifts_places = true})
+           : name == "rows_scan"       ? scan_of_rows(name, {})
+           : name == "rows_back"       ? scan_of_rows(name, {.exclusive = true, .reverse = true})
+           : name == "rows_kept"       ? rows_kept(name)
+           : name == "rows_looked"     ? scanned(rows_found(name, false), {})
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
            : name == "rows_narrow"     ? rows(name, false)

@@ -37,7 +37,8 @@ private:
             return;
         auto configuration = looping_configuration(stage_, problem);
         for (const auto& [tunable, value] : changes)
-            configuration[tunable] = value;
+            if (configuration.contains(tunable))
+                configuration[tunable] = value;
         cases_.emplace_back(MutantCase{"", 0, stage_.name, problem, configuration, Numbers::constant,
                                        std::move(shapes), std::move(rounds), checked},
                             what);
@@ -127,7 +128,9 @@ private:
     /// Rows of a table whose places are checked; where lanes hold numbers, those of one step, and of four.
     void found_rows()
     {
-        auto problem = over(stage_.name == "fused_row_groups" ? "rows_traced" : "rows_found");
+        auto problem = over(stage_.name == "fused_row_groups" ? "rows_traced"
+                            : stage_.name == "running_rows"   ? "rows_looked"
+                                                              : "rows_found");
         problem.checked_tables = {"t"};
         const auto tile = block_and_tile(looping_configuration(stage_, problem)).second;
         for (const Changes& changes : {Changes{}, Changes{{"feature_lanes", 8}, {"rows_per_step", 2}}})

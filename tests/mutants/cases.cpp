@@ -35,7 +35,7 @@ public:
             add("rows_affine", form, 0);
         add("rows_sum", main, 0);
         for (const auto form : forms)
-            for (const auto* op : {"scan_trace", "scan_back"})
+            for (const auto* op : {"scan_trace", "scan_back", "rows_scan", "rows_back"})
                 add(op, form, 0);
         special(0);
         if (!stage_.name.ends_with("_stream"))
@@ -43,12 +43,12 @@ public:
         for (const auto form : forms)
             for (const auto* op :
                  {"sum_i32", "sum_and_length", "places", "placed_sum", "indices", "costly_trace",
-                  "appended_hash", "appended_sum", "appended_places", "scan_kept"})
+                  "appended_hash", "appended_sum", "appended_places", "scan_kept", "rows_kept"})
                 add(op, form, 1);
         for (const auto* op :
              {"affine_u32", "keep_first_i32", "max_subarray_i32", "hash_u32", "hash_u64", "hash_u8"})
             add(op, main, 1);
-        for (const auto* op : {"trace_u64", "scan_back"})
+        for (const auto* op : {"trace_u64", "scan_back", "rows_back"})
             add_as(op, main, 1, 64, Numbers::constant);
         if (!stage_.numbers.empty())
             for (const auto form : forms)
@@ -56,6 +56,7 @@ public:
                     add_as(op, form, 1, 32, Numbers::at_launch);
         const std::string ordered = serves("trace_u64", main)    ? "trace_u64"
                                     : serves("scan_trace", main) ? "scan_trace"
+                                    : serves("rows_scan", main)  ? "rows_scan"
                                                                  : "sum_i32";
         const Problem problem(operator_of(ordered), main);
         for (const auto* op : {"trace_u64", "sum_i32", "scan_trace", "scan_back"})
@@ -69,10 +70,12 @@ public:
             add("rows_sum", form, 2);
             add("scan_trace", form, 2);
             add("scan_back", form, 2);
+            add("rows_scan", form, 2);
+            add("rows_back", form, 2);
         }
         for (const auto& configuration : other_configurations(stage_, problem))
-            for (const auto* op :
-                 {"trace_u64", "sum_i32", "rows_affine", "rows_sum", "scan_trace", "scan_back"})
+            for (const auto* op : {"trace_u64", "sum_i32", "rows_affine", "rows_sum", "scan_trace",
+                                   "scan_back", "rows_scan", "rows_back"})
                 for (const auto form : forms)
                     if (form == main || form == SegmentForm::whole || form == SegmentForm::uniform)
                         add_with(op, form, 2, 32, Numbers::constant, configuration);
@@ -165,7 +168,8 @@ private:
                 maps(op);
         if (stage_.name == "fused_blocks" && level == 0)
             segments_of_lanes();
-        if (level == 0 && (stage_.name.ends_with("row_groups") || stage_.name == "row_stream"))
+        if (level == 0 && (stage_.name.ends_with("row_groups") || stage_.name == "row_stream" ||
+                           stage_.name == "running_rows"))
             rows();
         if (std::ranges::all_of(stage_.forms, is_found))
             for (auto& [c, what] : run_cases(stage_))

@@ -59,6 +59,9 @@ inline void for_each_rank_case(const std::function<void(const RankCase&)>& visit
     auto operators = slice_operators();
     for (const std::size_t i : {2, 4, 5})  // exclusive, without identity, with results of segments
         operators.push_back(forward_scans().at(i));
+    for (const auto& op : streamed_scans())
+        if (op.scan->reverse && op.name.starts_with("affine"))
+            operators.push_back(op);
     for (const auto& op : operators)
         for (const auto& [name, lengths] : border_cases()) {
             auto cases = slice_segments(name, lengths);

@@ -61,11 +61,18 @@ inline std::vector<Operator> scan_operators()
     return operators;
 }
 
-/// Those that streams scan: from the front.
 inline std::vector<Operator> forward_scans()
 {
     auto operators = scan_operators();
     std::erase_if(operators, [](const Operator& op) { return op.scan->reverse; });
+    return operators;
+}
+
+/// Those that streams scan: from the end running results alone.
+inline std::vector<Operator> streamed_scans()
+{
+    auto operators = scan_operators();
+    std::erase_if(operators, [](const Operator& op) { return op.scan->reverse && op.keeps_results; });
     return operators;
 }
 

@@ -26,15 +26,20 @@ Session session_on(const std::string& backend)
     return Session(options);
 }
 
-/// Runs a stream. Returns the bytes of each result, of each output, then of the keys.
+/// Runs a stream. Returns the bytes of each result, of each output, then of the keys. A scan from the end
+/// gives the last slice first.
 std::vector<std::vector<std::byte>> gathered(Stream& stream)
 {
     std::vector<std::vector<std::byte>> fields;
     std::int64_t num_elements = 0;
+    const bool is_reverse = stream.op().scan->reverse;
     stream.run([&](StreamResults&& results, const StreamState& state) {
-        EXPECT_EQ(results.first_element, num_elements);
+        if (is_reverse)
+            EXPECT_EQ(results.first_element + results.num_elements, *stream.num_elements() - num_elements);
+        else
+            EXPECT_EQ(results.first_element, num_elements);
         num_elements += results.num_elements;
-        EXPECT_EQ(state.place.element, num_elements);
+        EXPECT_EQ(state.place.element, results.first_element + results.num_elements);
         for (const auto& [name, array] : results.results)
             EXPECT_EQ(static_cast<std::int64_t>(array.length()), results.num_segments) << name;
         for (const auto& [name, array] : results.running)
@@ -45,7 +50,7 @@ std::vector<std::vector<std::byte>> gathered(Stream& stream)
             all.push_back({"keys", all.keys->copy()});
         fields.resize(all.size());
         for (std::size_t f = 0; f < fields.size(); ++f)
-            fields[f].insert(fields[f].end(), all[f].array.data(),
+            fields[f].insert(is_reverse ? fields[f].begin() : fields[f].end(), all[f].array.data(),
                              all[f].array.data() + all[f].array.bytes());
     });
     EXPECT_EQ(stream.num_elements(), num_elements);
@@ -66,7 +71,7 @@ void expect_one_piece(Session& session, const Workload& workload, std::int64_t b
 TEST(ScanStreams, EveryBoundGivesWhatOnePieceGives)
 {
     auto session = session_on("reference");
-    for (const auto& op : forward_scans())
+    for (const auto& op : streamed_scans())
         for (const auto& [name, lengths] : border_cases())
             for (auto& [layout, segments] : scan_segments(op, name, lengths)) {
                 if (segments.form == SegmentForm::ranges)
@@ -79,7 +84,7 @@ TEST(ScanStreams, EveryBoundGivesWhatOnePieceGives)
 
 TEST(ScanStreams, EmittedTextsGoOn)
 {
-    const auto operators = forward_scans();
+    const auto operators = streamed_scans();
     for (const auto* backend : {"simt", "cpu"}) {
         auto session = session_on(backend);
         std::size_t turn = 0;
@@ -93,14 +98,66 @@ TEST(ScanStreams, EmittedTextsGoOn)
     }
 }
 
-TEST(ScanStreams, AreNotReadFromTheEnd)
+TEST(ScanStreams, SayWhatIsNotReadFromTheEnd)
 {
     auto session = session_on("reference");
     const auto op = scanned(standard_operator("sum_i32"), {false, true});
-    const auto workload = slice_workload(op, whole_segments(10));
-    EXPECT_EQ(message_of<InputError>([&] { const Stream stream(session, op, input_of(workload), {}); }),
-              "operator sum scans segments from their end, and a stream is read from the begin of its input; "
-              "fold it in one piece: without --slices, --devices, --memory and other ranks");
+    const auto workload = slice_workload(op, uniform_segments(10, 5));
+    const auto message = [&](StreamInput&& input, const Operator& of) {
+        return message_of<InputError>([&] { const Stream stream(session, of, std::move(input), {}); });
+    };
+    auto input = input_of(workload);
+    input.parameters[0] = generated_source(
+        Type::i32, [](Array& into) { return static_cast<std::int64_t>(into.length()); }, 10);
+    EXPECT_EQ(message(std::move(input), op),
+              "operator sum scans segments from their end, and column 'x' is read from its begin alone, as a "
+              "pipe or an iterator is; give a file or an array in memory");
+    auto both = op;
+    both.keeps_results = true;
+    EXPECT_EQ(message(input_of(workload), both),
+              "operator sum scans segments from their end and has results of segments, and a stream that is "
+              "read from its end gives running results alone; fold it in one piece: without --slices, "
+              "--devices, --memory and other ranks");
+    Stream stream(session, op, input_of(workload), {});
+    EXPECT_EQ(message_of<InputError>([&] { stream.go_to({}); }),
+              "operator sum scans segments from their end, and a stream goes on with later elements alone; "
+              "begin it anew");
+}
+
+/// Slices are written at their places, the last one first.
+TEST(ScanStreams, WriteFilesFromTheEnd)
+{
+    const TemporaryFolder folder;
+    auto session = session_on("reference");
+    const auto op = scanned(standard_operator("affine_u32"), {true, true});
+    const auto workload = slice_workload(
+        op, given_as(SegmentForm::keys, segments_from_offsets(index_array({0, 3, 90, 91, 200}), 200)));
+    const auto right = reduce_sequentially(workload);
+    for (const std::string ending : {"npy", "npz"}) {
+        StreamOptions options;
+        options.memory_bytes = 2500;
+        Stream stream(session, op, input_of(workload), options);
+        const auto out = folder.file("out." + ending);
+        StreamOutput output(op, out, workload.segments.keys->type(), stream.fingerprint(),
+                            Unfinished::removed);
+        int slices = 0;
+        stream.run([&](StreamResults&& results, const StreamState&) {
+            output.put(results);
+            ++slices;
+        });
+        output.commit();
+        EXPECT_GT(slices, 3);
+        const auto expect = [&](const std::string& name, const Array& wanted) {
+            const auto written =
+                read_array(ending == "npy" ? folder.file("out." + name + ".npy") : out + ":" + name);
+            ASSERT_EQ(written.bytes(), wanted.bytes()) << name;
+            EXPECT_EQ(std::memcmp(written.data(), wanted.data(), wanted.bytes()), 0) << name;
+        };
+        for (const auto& [name, array] : right)
+            expect(name, array);
+        if (ending == "npz")
+            expect("keys", *workload.segments.keys);
+    }
 }
 
 /// The library hands on results of segments and running results together.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <ranges>
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
@@ -76,6 +77,10 @@ int run_stream(const Arguments& arguments, const Operator& op)
     require_streams(op);
     if (arguments.has("resume") && !arguments.has("output"))
         throw InputError("--resume goes on with the files of --output, which is missing");
+    const bool is_reverse = op.scan && op.scan->reverse;
+    if (is_reverse)
+        arguments.refuse("resume", "goes on with later elements, and operator " + op.name +
+                                       " scans segments from their end; leave --resume out");
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kElementsOfStreams;
     const auto most_shown = most_shown_of(arguments);
@@ -100,7 +105,8 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::optional<StreamOutput> output;
     std::string resumed;
     if (const auto path = arguments.value("output")) {
-        output.emplace(op, *path, key_type, stream.fingerprint());
+        output.emplace(op, *path, key_type, stream.fingerprint(),
+                       is_reverse ? Unfinished::removed : Unfinished::kept);
         refuse_to_overwrite_what_is_read(arguments, op, output->files());
         warn_of_renamed_keys(*path, op, output->keys());
         if (arguments.has("resume")) {
@@ -118,8 +124,10 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::optional<std::int64_t> first_element;
     auto num_segments = first_segment;
     std::optional<InterruptGuard> guard;
-    if (output)
+    if (output && !is_reverse)
         guard.emplace();
+    // Of a stream that is read from its end: the slices with the first elements, the last slice first.
+    std::vector<std::pair<StreamResults, std::vector<std::int64_t>>> first_slices;
     const auto left_behind = [&](const Error& error) {
         const auto what =
             output ? output->left_behind("once the cause is gone, if no file that is read has to change")
@@ -128,6 +136,14 @@ int run_stream(const Arguments& arguments, const Operator& op)
     };
     try {
         stream.run([&](StreamResults&& results, const StreamState& state) {
+            if (is_reverse) {
+                num_segments += results.num_segments;
+                if (output)
+                    output->put(results);
+                if (results.first_element < most_shown)
+                    first_slices.emplace_back(std::move(results), lengths_of(*results.window));
+                return;
+            }
             first_element = first_element.value_or(results.first_element);
             if ((!op.outputs.empty() && results.first_element - *first_element < most_shown) ||
                 (results.first_segment == num_segments && num_segments - first_segment < most_shown))
@@ -139,6 +155,8 @@ int run_stream(const Arguments& arguments, const Operator& op)
                     throw Interrupted{state.place.element};
             }
         });
+        for (const auto& [results, lengths] : first_slices | std::views::reverse)
+            first.take(results.results, lengths, results.running);
         progress.clear();
         tell_warnings();
         if (output)

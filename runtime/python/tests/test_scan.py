@@ -168,6 +168,18 @@ def test_rows_are_scanned_feature_by_feature():
     np.testing.assert_array_equal(found, np.concatenate([np.cumsum(x[:3], 0), x[3:]]))
 
 
+@pytest.mark.parametrize("words", [{}, dict(exclusive=True), dict(reverse=True)])
+def test_kernels_scan_rows(words):
+    op = sf.operator("operator sum(x: row i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }")
+    x = np.arange(240, dtype=np.int32).reshape(60, 4)
+    offsets = np.array([0, 0, 37, 60])
+    found = op.scan(x, offsets=offsets, backend="simt", **words)
+    np.testing.assert_array_equal(found, op.scan(x, offsets=offsets, backend="reference", **words))
+    plan = sf.plan(op.scanned(**words), x, offsets=offsets, backend="simt")
+    assert plan.stage == "running_rows"
+    np.testing.assert_array_equal(plan(x, offsets=offsets), found)
+
+
 @pytest.mark.parametrize("memory", [300, "64K"])
 def test_streams_go_on(memory):
     x = np.arange(1, 1001, dtype=np.int64)
@@ -179,6 +191,15 @@ def test_streams_go_on(memory):
     keys = (x > 333).astype(np.int32)
     parts = list(sf.stream(sf.standard.sum.scanned(exclusive=True), x, keys=keys, **words))
     np.testing.assert_array_equal(np.concatenate(parts), wanted - x)
+
+
+def test_streams_from_the_end():
+    x = np.arange(1, 1001, dtype=np.int64)
+    op = sf.standard.sum.scanned(reverse=True)
+    parts = list(sf.stream(op, x, offsets=np.array([0, 333, 333, 1000]), memory=300, backend="reference"))
+    assert len(parts) > 10
+    wanted = np.concatenate([np.cumsum(x[:333][::-1])[::-1], np.cumsum(x[333:][::-1])[::-1]])
+    np.testing.assert_array_equal(np.concatenate(parts[::-1]), wanted)
 
 
 def test_streams_of_both_kinds_of_results():
@@ -197,8 +218,8 @@ def test_streams_of_both_kinds_of_results():
     (lambda x: sf.standard.keep_first.scan(x, exclusive=True), "operator keep_first has no identity, so that an exclusive scan"),
     (lambda x: streak_class(False).scan(x, exclusive=True), "operator streak has a scan of its own"),
     (lambda x: sf.standard.sum.scan(x, ranges=(np.array([0, 1]), np.array([2, 3])), backend="reference"), "overlap"),
-    (lambda x: sf.stream(sf.standard.sum.scanned(reverse=True), [x], num_elements=4, uniform=2, memory="64K"),
-     "operator sum scans segments from their end, and a stream is read from the begin of its input"),
+    (lambda x: list(sf.stream(sf.standard.sum.scanned(reverse=True), iter([x]), num_elements=4, uniform=2, memory="64K", backend="reference")),
+     "operator sum scans segments from their end, and column 'x' is read from its begin alone"),
 ])  # fmt: skip
 def test_refusals(call, message):
     with pytest.raises(sf.InputError, match=re.escape(message)):

@@ -37,15 +37,29 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
-/// Returns the sum of the partials of earlier ranks, without results. This rank's scan continues from the
-/// sum. Collective.
+/// Returns the sum of the partials of the ranks before this one on the way of the scan, without results. This
+/// rank's scan continues from the sum. Collective.
 Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share& share)
 {
     Partial before(stream.joining_of_ends());
     const auto partials = ranks.all_gather(stream.fold_ends(share).to_bytes());
-    for (std::size_t rank = 0; static_cast<int>(rank) < ranks.rank(); ++rank)
+    const auto own = static_cast<std::size_t>(ranks.rank());
+    const bool is_reverse = stream.op().scan->reverse;
+    for (auto rank = is_reverse ? own + 1 : 0; rank < (is_reverse ? partials.size() : own); ++rank)
         before += Partial::from_bytes(stream.joining_of_ends(), partials[rank]);
     return before;
+}
+
+/// Drops arrays at the end that the first `count` entries of the concatenation of `parts` do not need.
+void keep_first(std::vector<Array>& parts, std::int64_t count)
+{
+    std::int64_t length = 0;
+    for (const auto& part : parts)
+        length += static_cast<std::int64_t>(part.length());
+    while (!parts.empty() && length - static_cast<std::int64_t>(parts.back().length()) >= count) {
+        length -= static_cast<std::int64_t>(parts.back().length());
+        parts.pop_back();
+    }
 }
 
 /// Collects arrays of all slices of a share, for each field.
@@ -57,6 +71,11 @@ public:
     {
         for (std::size_t f = 0; f < parts_.size(); ++f)
             parts_[f].insert(in_front ? parts_[f].begin() : parts_[f].end(), std::move(results[f].array));
+    }
+    void keep_first(std::int64_t count)
+    {
+        for (auto& parts : parts_)
+            segfold::keep_first(parts, count);
     }
     /// Returns the first `count` values of each field.
     [[nodiscard]] Results first(const std::vector<ResultField>& fields, std::int64_t count) const;
@@ -109,6 +128,24 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     std::optional<Partial> before;
     if (stream.op().scan)
         before.emplace(partial_before(ranks, stream, share));
+    // A scan from the end of segments takes the last slice first, and has no results of segments.
+    const bool is_reverse = stream.op().scan && stream.op().scan->reverse;
+    const auto take_in_front = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
+        std::vector<std::int64_t> lengths;
+        for (std::size_t s = 0; s < window.ends.size(); ++s)
+            lengths.push_back(window.ends[s] - (s == 0 ? window.from.open_begin : window.ends[s - 1]));
+        mine.lengths.insert(mine.lengths.begin(), lengths.begin(), lengths.end());
+        if (std::ssize(mine.lengths) > options.most_lengths)
+            mine.lengths.resize(static_cast<std::size_t>(options.most_lengths));
+        if (window.keys) {
+            keys.insert(keys.begin(), window.keys->copy());
+            keep_first(keys, options.most_kept);
+        }
+        own = std::move(partial) + std::move(own);
+        running.add(std::move(of_elements), true);
+        running.keep_first(options.most_running);
+        mine.num_elements += window.end - window.from.element;
+    };
     const auto take = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
         const auto& ends = window.ends;
         for (std::size_t s = 0; s < ends.size() && std::ssize(mine.lengths) < options.most_lengths; ++s)
@@ -124,7 +161,10 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
             running.add(std::move(of_elements));
         mine.num_elements += window.end - window.from.element;
     };
-    stream.run_share(share, take, before ? &*before : nullptr);
+    if (is_reverse)
+        stream.run_share(share, take_in_front, &*before);
+    else
+        stream.run_share(share, take, before ? &*before : nullptr);
 
     // Every rank joins all partials, so that no rank waits for another rank's sum.
     Partial all(stream.joining());

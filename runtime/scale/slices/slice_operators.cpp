@@ -211,9 +211,11 @@ std::string reason_against_slices(const Operator& op)
 
 std::string reason_against_streams(const Operator& op)
 {
-    if (op.scan && op.scan->reverse)
+    if (op.scan && op.scan->reverse && op.keeps_results)
         return fmt::format(
-            "operator {} scans segments from their end, and a stream is read from the begin of its input",
+            "operator {} scans segments from their end and has results of segments, and a stream that is "
+            "read "
+            "from its end gives running results alone",
             op.name);
     return reason_against_slices(op);
 }

@@ -94,11 +94,6 @@ bool SourceCopier::is_page_locked(ArraySource& source, std::int64_t begin, std::
            engine_.is_page_locked({lent, static_cast<std::size_t>(count) * size_bytes(source.type())});
 }
 
-bool SourceCopier::is_read_in_order(const ArraySource& source)
-{
-    return source.lent(0) == nullptr && !source.reads_in_parallel();
-}
-
 SourceCopier::Ring SourceCopier::ring(std::size_t buffers, std::size_t most_bytes, std::size_t memory_bytes)
 {
     const auto bytes = pages(memory_bytes / buffers, most_bytes);
@@ -116,7 +111,7 @@ void SourceCopier::ready_for(const std::vector<ArraySource*>& sources)
         const auto length = source->length();
         if (length && is_page_locked(*source, 0, *length))
             continue;
-        (is_read_in_order(*source) ? any_ordered : any_shared) = true;
+        (source->is_read_in_order() ? any_ordered : any_shared) = true;
     }
     const auto memory = any_ordered && any_shared ? memory_bytes_ / 2 : memory_bytes_;
     if (any_ordered)
@@ -306,7 +301,7 @@ SourceCopier::Started SourceCopier::start(ArraySource& source, std::int64_t begi
         }
         return {count};
     }
-    if (is_read_in_order(source)) {
+    if (source.is_read_in_order()) {
         take_ordered(memory_bytes_);
         return {read_in_order(source, begin, count, device)};
     }

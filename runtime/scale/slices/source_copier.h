@@ -78,7 +78,6 @@ private:
     void take_shared(std::size_t memory_bytes);
     [[nodiscard]] Ring ring(std::size_t buffers, std::size_t most_bytes, std::size_t memory_bytes);
     [[nodiscard]] bool is_page_locked(ArraySource& source, std::int64_t begin, std::int64_t count) const;
-    [[nodiscard]] static bool is_read_in_order(const ArraySource& source);
     void serve();
     [[nodiscard]] std::optional<Piece> claim();
     void open_part(std::unique_lock<std::mutex>& lock);

@@ -94,7 +94,11 @@ void PartialFile::cut(std::uint64_t bytes)
     [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(bytes_));
 }
 
-void PartialFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes) { write_at(offset, bytes); }
+void PartialFile::rewrite(std::uint64_t offset, std::span<const std::byte> bytes)
+{
+    write_at(offset, bytes);
+    bytes_ = std::max(bytes_, offset + bytes.size());
+}
 
 void PartialFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {

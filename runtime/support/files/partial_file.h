@@ -36,7 +36,7 @@ public:
     void append(std::span<const std::byte> bytes);
     /// Shortens the file to its first `bytes` bytes, if the system allows that.
     void cut(std::uint64_t bytes);
-    /// Overwrites the bytes at `offset`.
+    /// Writes bytes at `offset`, over those that are there and behind the file's end.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
     /// Reads bytes that were written at `offset`. Throws DeviceError if that fails.
     void read(std::uint64_t offset, std::span<std::byte> into) const;

@@ -206,6 +206,37 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
+// A segment and its items.
+struct Place {
+    Index segment;
+    Index begin;
+    Index end;
+};
+
+__device__ __forceinline__ Place place_of(const Segments& segments, Index segment)
+{
+    return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
+}
+
+// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+__device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
+                                           Index last)
+{
+    if (item < place.end)
+        return;
+    Index segment = place.segment + 1;
+    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+        segment = find_segment(segments, item, segment, last);
+    place = place_of(segments, segment);
+}
+
+// Whether the way enters, or leaves, a segment with an item of it.
+__device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
+__device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
+
+// The element that is an item of the segment.
+__device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
+
 // The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
 // last end, or of all items if no segment ends.
 struct Run {
