@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kWords[] = {
     "offsets", "lengths",    "keys",  "flags",    "ranges",       "uniform",       "groups",  "by",
     "sort",    "num_groups", "out",   "stage",    "settings",     "reproducible",  "backend", "device",
-    "kernels", "assume",     "check", "validate", "trust_tables", "assume_finite", "longest", "sort_keys"};
+    "kernels", "assume",     "check", "validate", "trust_tables", "assume_finite", "longest", "sort_keys",
+    "first"};
 
 std::string_view word_of(nb::handle word)
 {
@@ -338,6 +339,14 @@ void Call::take_word(std::string_view word, nb::handle value)
         for (const auto [name, number] : value_of<nb::dict>(word, value, "a dictionary of tunables"))
             words_.plan.request.settings[std::string(word_of(name))] =
                 value_of<int>(word, number, "integers");
+    } else if (is("first")) {
+        const auto first = value_of<std::string>(word, value, "'best' or 'fast'");
+        if (first != "best" && first != "fast")
+            throw InputError(
+                fmt::format("first= is 'best', for the least time of a run, or 'fast', for the "
+                            "least time until there are results; '{}' is neither",
+                            first));
+        words_.plan.request.first = first == "best" ? First::best : First::fast;
     } else if (is("reproducible"))
         words_.plan.request.is_reproducible = value_of<bool>(word, value, "True or False");
     else if (is("backend"))
