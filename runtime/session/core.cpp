@@ -306,8 +306,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
     require_measured_stages(wishes.plan.measured_stages);
     FoldRun run;
     if (wishes.plan.measured_stages > 1 && wishes.num_slices != 0)
-        throw InputError(
-            "stages are measured on a fold in one piece; leave out the slices, or the measuring");
+        throw InputError("stages are measured on a fold in one piece, and this one is cut into slices");
     if (wishes.plan.measured_stages > 1 && wishes.plan.is_open() && backend->runs_stages() &&
         !backend->interprets()) {
         run = fold_measured(workload, wishes);

@@ -277,7 +277,7 @@ TEST_F(SpotRecordsTest, SlicesAndMeasuringExcludeEachOther)
         return test::message_of<InputError>([&] { (void)session.fold(op, inputs(op), segments(), options); });
     };
     EXPECT_EQ(fold({.plan = {.measured_stages = 3}, .num_slices = 2}),
-              "stages are measured on a fold in one piece; leave out the slices, or the measuring");
+              "stages are measured on a fold in one piece, and this one is cut into slices");
     EXPECT_EQ(fold({.plan = {.measured_stages = 0}}), "a plan measures 0 stages; it measures 1 or more");
 }
 

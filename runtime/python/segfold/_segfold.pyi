@@ -61,7 +61,7 @@ class Operator:
     Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, first: str | None = None, **named: Any) -> Any:
         """
         Folds each segment of the columns.
 
@@ -99,7 +99,7 @@ class Operator:
         on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.
         """
 
-    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, first: str | None = None, **named: Any) -> Any:
         """
         Running results: for each element, the results of the elements of its segment up to it.
 
