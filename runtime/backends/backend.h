@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,13 @@ public:
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
     /// The device under which tuning records are stored; nothing if the back end cannot be timed.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
+
+    /// The seconds that compiling the text of a plan is expected to take; 0 if it is compiled already, in
+    /// memory or on disk. Several threads may call it.
+    [[nodiscard]] virtual double seconds_to_compile(const PlanText& /*plan*/) { return 0; }
+    /// Compiles the texts of plans at once, each on a thread of its own, so that runs find them compiled. A
+    /// text that does not compile makes its run fail.
+    virtual void compile_all(std::span<const PlanText> /*plans*/) {}
 
     /// The GPU's context; null without a GPU. Waits until the context exists.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }

@@ -138,6 +138,17 @@ std::shared_ptr<const RecordStore> SessionCore::records()
     return store_;
 }
 
+std::shared_ptr<SpotRecords> SessionCore::spots()
+{
+    const auto store = records();
+    const auto backend = running();
+    const std::lock_guard lock(mutex_);
+    if (!spots_)
+        spots_ = std::make_shared<SpotRecords>(store->spot_rows(), record_folder(),
+                                               [backend] { return backend->timing()->facts(); });
+    return spots_;
+}
+
 std::shared_ptr<Backend> SessionCore::running()
 {
     const std::lock_guard lock(mutex_);
@@ -172,18 +183,27 @@ Chooser SessionCore::chooser(const Operator& op, const PlanRequest& request, std
         reason = "the session asks no records";
     else if (reason.empty())
         reason = reason_without_records(op, request, *of);
-    return {catalogue(*of, request.is_reproducible), reason.empty() ? records() : nullptr, reason,
-            of->identity(), texts_};
+    return {catalogue(*of, request.is_reproducible),
+            reason.empty() ? records() : nullptr,
+            reason,
+            of->identity(),
+            texts_,
+            reason.empty() ? spots() : nullptr,
+            of};
 }
 
 void SessionCore::forget_records()
 {
     const std::lock_guard lock(mutex_);
     store_.reset();
+    spots_.reset();
     ++num_forgotten_;
 }
 
-std::uint64_t SessionCore::num_findings() const { return num_forgotten_ + prove::num_remembered(); }
+std::uint64_t SessionCore::num_findings() const
+{
+    return num_forgotten_ + prove::num_remembered() + num_kept_on_the_spot();
+}
 
 std::shared_ptr<OperatorPlans> SessionCore::plans_of(const Operator& op)
 {
@@ -211,8 +231,15 @@ std::shared_ptr<OperatorPlans> SessionCore::plans_of(const Operator& op)
     return kept.front();
 }
 
+Problem SessionCore::problem_of(const Workload& workload, const OperatorLaws& laws)
+{
+    auto problem = make_problem(workload, laws);
+    problem.target = running()->target();
+    return problem;
+}
+
 Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
-                           const std::string& without_records)
+                           const std::string& without_records, bool is_once)
 {
     const auto backend = running();
     const auto laws = this->laws(workload);
@@ -222,8 +249,7 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
             none.warnings = law_warnings(laws, workload.op);
         return none;
     }
-    auto problem = make_problem(workload, laws);
-    problem.target = backend->target();
+    const auto problem = problem_of(workload, laws);
     std::optional<ScratchRoom> room;
     if (const auto gpu = backend->device())  // called later, because the GPU's context may not exist yet
         room = {[&] {
@@ -237,10 +263,10 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
         served.stage.reset();
         served.settings.clear();
     }
-    auto chosen = segfold::choose(
-        chooser(workload.op, served, without_records),
-        {workload.op, problem, shape_of(workload), laws, served,
-         compulsory_traffic(workload.op, workload.segments, workload.num_features), room ? &*room : nullptr});
+    auto chosen = segfold::choose(chooser(workload.op, served, without_records),
+                                  {workload.op, problem, shape_of(workload), laws, served,
+                                   compulsory_traffic(workload.op, workload.segments, workload.num_features),
+                                   room ? &*room : nullptr, is_once});
     if (served.stage != request.stage)
         chosen.warnings.front() +=
             fmt::format("\n{} serves, as {}, which is asked for, relies on laws that overflow breaks",
@@ -264,6 +290,12 @@ Results SessionCore::run(const Workload& workload, const PlanText* plan, RunTime
     return backend->run(workload, plan, {}, times);
 }
 
+bool SessionCore::is_first_fold_of(const Operator& op)
+{
+    const std::lock_guard lock(mutex_);
+    return folded_.insert(segfold::print(op)).second;
+}
+
 FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
                           std::span<SessionCore* const> others)
 {
@@ -271,15 +303,21 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
     const bool has_thrust = backend->name() != "thrust";
     if (wishes.check)
         require_memory_to_validate(workload, has_thrust);
+    require_measured_stages(wishes.plan.measured_stages);
     FoldRun run;
-    if (wishes.num_slices != 0) {
+    if (wishes.plan.measured_stages > 1 && wishes.num_slices != 0)
+        throw InputError("stages are measured on a fold in one piece, and this one is cut into slices");
+    if (wishes.plan.measured_stages > 1 && wishes.plan.is_open() && backend->runs_stages() &&
+        !backend->interprets()) {
+        run = fold_measured(workload, wishes);
+    } else if (wishes.num_slices != 0) {
         std::vector<SessionCore*> devices = {this};
         devices.insert(devices.end(), others.begin(), others.end());
         run = fold_in_slices(devices, workload, wishes);
         if (wishes.on_choice)
             wishes.on_choice(run.chosen);
     } else {
-        run.chosen = choose(workload, wishes.plan, wishes.without_records);
+        run.chosen = choose(workload, wishes.plan, wishes.without_records, is_first_fold_of(workload.op));
         if (wishes.on_choice)
             wishes.on_choice(run.chosen);
         std::optional<PlanText> text;

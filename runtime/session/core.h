@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,10 +41,13 @@ public:
     /// data do not refute.
     [[nodiscard]] OperatorLaws laws(const Workload& workload);
 
-    /// Chooses a plan for a workload. `without_records` is the reason to use no tuning records; if it is
+    /// Chooses a plan for a workload. `is_once` is true for the first fold of an operator; see First.
+    /// `without_records` is the reason to use no tuning records; if it is
     /// empty, records are used.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
-                                const std::string& without_records = "");
+                                const std::string& without_records = "", bool is_once = false);
+    /// Returns the problem of a workload on this session's back end.
+    [[nodiscard]] Problem problem_of(const Workload& workload, const OperatorLaws& laws);
     /// Chooses a plan for a problem whose data are unknown except for their shape and their laws.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
@@ -114,10 +118,16 @@ private:
     };
 
     std::shared_ptr<const RecordStore> records();
+    /// Returns the spot records, which are read with records().
+    std::shared_ptr<SpotRecords> spots();
+    /// Measures the first stages of the order on a workload, and returns the results of the fastest; fold()
+    /// without a check and slices.
+    FoldRun fold_measured(const Workload& workload, const FoldWishes& wishes);
     std::shared_ptr<Backend> running();
     /// Returns the stages of a back end. Reproducible plans use a GPU's stages, also on a native back end.
     [[nodiscard]] std::shared_ptr<const Catalogue> catalogue(const Backend& of,
                                                              bool is_reproducible = false) const;
+    [[nodiscard]] bool is_first_fold_of(const Operator& op);
     /// Returns a chooser of plans for an operator.
     Chooser chooser(const Operator& op, const PlanRequest& request, std::string without_records);
 
@@ -132,7 +142,9 @@ private:
     std::shared_ptr<Backend> backend_;
     std::map<std::string, Judged> judged_;
     std::map<std::string, OperatorLaws> judged_for_scalars_;
+    std::set<std::string> folded_;  ///< texts of operators that fold() has folded
     std::shared_ptr<const RecordStore> store_;
+    std::shared_ptr<SpotRecords> spots_;
     std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< number of calls of forget_records()
     std::list<std::shared_ptr<OperatorPlans>> operators_;  ///< the operator used last comes first
 };

@@ -338,10 +338,11 @@ std::uint64_t DevicePlan::write_scalar(std::size_t parameter, const ArrayView& v
     return place;
 }
 
-void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
+bool DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results, CUstream_st* stream)
 {
-    if (cuda::is_captured(handle(stream))) {
+    const bool is_captured = cuda::is_captured(handle(stream));
+    if (is_captured) {
         if (options_.validates_segments)
             throw InputError(fmt::format(
                 "the plan of {} checks segments, for which it waits for the GPU, and its stream is captured "
@@ -350,7 +351,7 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
         keep_kernels();
         if (scratch_bytes_ > 0 && cuda::driver().cuMemAllocAsync && cuda::driver().cuMemFreeAsync) {
             DevicePlan(*this, sizes_, stream).queue(inputs, segments, results, stream);
-            return;
+            return true;
         }
     }
     if (scratch_bytes_ > 0 && has_stream_ && stream != stream_)
@@ -362,6 +363,7 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     has_stream_ = true;
     stream_ = stream;
     queue(inputs, segments, results, stream);
+    return is_captured;
 }
 
 void DevicePlan::keep_kernels() const

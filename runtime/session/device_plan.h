@@ -44,8 +44,8 @@ public:
     /// Queues the fold. The caller must have checked number, types, lengths and places of the arrays.
     ///
     /// If the stream is captured, the graph has scratch memory of its own, so that the plan may run while the
-    /// graph runs.
-    void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
+    /// graph runs. Returns true if it is captured.
+    bool run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
     /// Waits for the stream. Returns true if a run has read a group number that is too large.
     [[nodiscard]] bool has_met_other_numbers(CUstream_st* stream);

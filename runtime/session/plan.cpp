@@ -63,6 +63,7 @@ OffsetsRoom& offsets_room()
 void require_options(const Operator& op, const PlanOptions& options)
 {
     require_longest(options.longest);
+    require_measured_stages(options.request.measured_stages);
     if (options.num_features < 1)
         throw InputError(fmt::format("the plan of {} is for rows of {}; a row has at least 1", op.name,
                                      count_text(options.num_features, "feature")));
@@ -85,7 +86,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     num_items = sizes.sizes.num_elements;
     if (!parts->backend->runs_stages())
         return;
-    if (parts->options.measured_stages > 1 && known_longest == 0)
+    if (parts->options.request.measured_stages > 1 && known_longest == 0)
         known_longest = std::min(longest_of(segments, context), sizes.sizes.num_elements);
     if (sizes.form == SegmentForm::ranges)
         ranges = shape_of_ranges(segments, num_elements);
@@ -102,7 +103,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     warnings = std::move(chosen.warnings);
     sizes_at_choice = sizes;
     scalar_doubt = doubt_of_scalars(parts->op, parts->laws.report);
-    begin_rivals(segments, parts->options.measured_stages);
+    begin_rivals(segments, parts->options.request.measured_stages);
     if (is_on_device)
         device = std::make_unique<DevicePlan>(
             *context, parts->op, std::shared_ptr<const PlanChoice>(program, choice()), sizes, parts->options);
@@ -143,10 +144,15 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
     const auto& [laws, problem, facts, asks_records, programs] = *basis;
     const auto& chooser = parts->chooser;
     const auto shape = shape_for(sizes);
-    const auto tuned = asks_records ? chooser.look_up(problem, shape).point : std::nullopt;
     const auto& request = parts->options.request;
-    const auto point = planned_point(request, problem, with_shape(facts, shape), laws, *chooser.catalogue,
-                                     tuned ? &*tuned : nullptr);
+    const auto looked_up = asks_records ? chooser.look_up(problem, shape, laws, request) : Lookup();
+    if (request.first == First::fast) {  // what is compiled serves these sizes too
+        program = other.program;
+        load_native();
+        return;
+    }
+    const auto point =
+        planned_point(request, problem, with_shape(facts, shape), laws, *chooser.catalogue, &looked_up);
     program = programs->get(
         point, [&] { return choice_of(point, request, problem, *chooser.catalogue, chooser.texts.get()); });
     load_native();
@@ -347,7 +353,8 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         state.run_on_host(inputs, segments, results);
         return;
     }
-    state.device->run(inputs, segments, results, stream);
+    if (state.device->run(inputs, segments, results, stream))
+        state.was_captured = true;
 }
 
 void Plan::require_sizes(const SegmentsView& segments, std::int64_t num_elements) const
@@ -371,6 +378,9 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
         state().device = std::make_unique<DevicePlan>(*state().device, sizes);
     const bool overflowed = state().may_overflow(state().sizes);
     state().sizes = sizes;
+    state().rivals.clear();
+    state().known.reset();
+    state().was_measured = false;
     state().ranges = ranges;
     if (!overflowed && state().may_overflow(sizes))
         std::ranges::move(overflow_warnings(state().parts->laws, state().parts->op, "a plan"),
@@ -439,6 +449,16 @@ bool Plan::takes_scalars(std::span<const ArrayView> inputs)
 const std::string& Plan::stage() const
 {
     return state().choice() ? state().choice()->stage->name : state().nothing;
+}
+
+std::string Plan::chosen_by() const { return state().choice() ? state().choice()->chosen_by() : ""; }
+
+std::map<std::string, int> Plan::settings() const
+{
+    if (!state().choice())
+        return {};
+    const auto& chosen = state().choice()->emitted.configuration;
+    return {chosen.begin(), chosen.end()};
 }
 
 const std::string& Plan::source() const

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,9 @@ struct DeviceAllocator {
 
 /// Options of a plan.
 struct PlanOptions {
+    /// With `measured_stages` above 1, Plan::measure() is expected: the stages beside the plan's own compile
+    /// while it does, on threads of their own, which call `scratch`, unless spot records know the fastest.
+    /// Arrays of segments must then be filled: they are read for the longest one, unless `longest` says it.
     PlanRequest request = {};
     std::int64_t num_features = 1;  ///< length of a row; 1 for operators without rows
     std::int64_t longest = 0;       ///< length of the longest segment; 0 if the caller does not know it
@@ -48,10 +52,6 @@ struct PlanOptions {
     /// that overflow may break, and warns if data of its sizes and types may overflow.
     bool assumes_no_overflow = false;
     DeviceAllocator scratch = {};  ///< if empty, the plan allocates by itself
-    /// The stages that Plan::measure() will time, if it will be called. Those beside the plan's own compile
-    /// while it does, on threads of their own, which call `scratch`. Above 1, arrays of segments must be
-    /// filled: they are read for the longest one, unless `longest` says it.
-    int measured_stages = 1;
 };
 
 /// A stage compiled for an operator, segments and sizes.
@@ -92,9 +92,11 @@ public:
     /// fastest.
     ///
     /// Each stage runs a few times and writes results to temporary memory. If nothing rounds, the results are
-    /// compared. If combine rounds, another stage may give other last bits. A plan with a requested stage, or
-    /// a reproducible plan, stays as it is. No other thread may use the plan meanwhile, and `stream` must not
-    /// be captured. Throws like run(), and InputError for less than one stage.
+    /// compared. If combine rounds, another stage may give other last bits. The times are kept as spot
+    /// records, and where these hold all the stages, nothing is timed. A plan with a requested stage, a
+    /// reproducible plan, and a plan that has measured stay as they are. No other thread may use the plan
+    /// meanwhile, and `stream` must not be captured. Throws like run(), and InputError for less than one
+    /// stage and for a plan that was captured into a graph, whose bits must stay.
     void measure(std::span<const ArrayView> inputs, const SegmentsView& segments,
                  CUstream_st* stream = nullptr, int num_stages = 3);
 
@@ -130,6 +132,11 @@ public:
     /// read. Other threads may call this function while the plan runs.
     [[nodiscard]] std::int64_t num_items() const;
     [[nodiscard]] const std::string& stage() const;
+    /// The values of the stage's tunables.
+    [[nodiscard]] std::map<std::string, int> settings() const;
+    /// Who chose the stage: "asked for", "measured here", "spot record", "tuning record", "measured rows",
+    /// ...
+    [[nodiscard]] std::string chosen_by() const;
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;
     /// Returns pairs of a heading and a text that explain the choice. Headings are "plan", "lookup", "why",

@@ -1,5 +1,6 @@
 #pragma once
 // A caller's requests for a plan.
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,11 @@ namespace segfold {
 
 class Backend;
 
+/// What a stage is chosen for where nobody names it. `best`: the least time of a run. `fast`: the least time
+/// until the first results, which counts the time to compile. `automatic`: `fast` for the first fold of an
+/// operator whose bits no stage changes, else `best`.
+enum class First : std::uint8_t { automatic, best, fast };
+
 /// A caller's requests for a plan. Tuning records and the rule of thumb decide everything else.
 struct PlanRequest {
     std::optional<std::string> stage = {};
@@ -17,6 +23,10 @@ struct PlanRequest {
     /// If true, the order of combination depends only on the data; `stage` and `settings` must then be empty.
     bool is_reproducible = false;
     Numbers numbers = Numbers::constant;
+    /// The stages to measure on the caller's arrays, of which the fastest is taken; 1: none is measured.
+    /// Where combine rounds, last bits may depend on the stage. spot.h has the rule.
+    int measured_stages = 1;
+    First first = First::automatic;
 
     /// True if a tuning record may choose the plan.
     [[nodiscard]] bool is_open() const { return !stage && settings.empty() && !is_reproducible; }

@@ -1,6 +1,7 @@
 #pragma once
 // The members of a plan; internal.
 #include <atomic>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -92,7 +93,15 @@ struct Plan::State {
     ScalarDoubt scalar_doubt = ScalarDoubt::none;
     ScalarValues judged = {};  ///< the latest scalars that passed require_scalars()
     std::string nothing;
-    std::vector<std::future<std::unique_ptr<State>>> rivals = {};  ///< see begin_rivals()
+    /// A stage that is compiled beside the plan's own, for Plan::measure().
+    struct Rival {
+        Point point;
+        std::future<std::unique_ptr<State>> state;  ///< throws an Error if the stage cannot serve
+    };
+    std::vector<Rival> rivals = {};          ///< see begin_rivals()
+    std::optional<Point> known = {};         ///< the fastest of the rivals, where spot records say it
+    bool was_measured = false;               ///< true after Plan::measure() has decided
+    std::atomic<bool> was_captured = false;  ///< true after a run into a graph
 
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
@@ -126,9 +135,19 @@ struct Plan::State {
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
     /// Begins to make plans of the next stages of the measured order, each on a thread of its own, so that
-    /// there are `num_stages` with this one. A stage that cannot serve gives null. None is begun if the stage
-    /// was asked for.
+    /// there are `num_stages` with this one. None is begun if the stage was asked for. If spot records say
+    /// which is the fastest, sets `known` instead.
     void begin_rivals(const SegmentsView& segments, int num_stages);
+    /// The plan's own stage and its rivals.
+    [[nodiscard]] std::vector<Point> candidates(int num_stages) const;
+    /// Returns a function that makes a plan of the same sizes by another stage, and throws like
+    /// Session::plan().
+    using Maker = std::function<std::unique_ptr<State>()>;
+    [[nodiscard]] Maker maker(const Point& point, const SegmentsView& segments) const;
+    /// Replaces the plan at `place` by `kept`, as chosen by `source`. `taken` tells it; if it is empty, it
+    /// tells the plan and the source.
+    static void take(std::unique_ptr<State>& place, std::unique_ptr<State> kept, PlanSource source,
+                     std::string taken = {});
     void load_native();
     /// True if runs call a compiled native text.
     [[nodiscard]] bool is_native() const;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 
 #include "dsl/error.h"
@@ -9,6 +11,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/session/session.h"
+#include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
 namespace segfold::plan_measure_test {
@@ -35,15 +38,27 @@ struct Numbers {
     }
 };
 
-TEST(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
+/// No test reads or writes the user's records.
+class PlanMeasure : public testing::Test {
+protected:
+    PlanMeasure() { setenv("SEGFOLD_TUNING_DIR", path().c_str(), 1); }
+    ~PlanMeasure() override { unsetenv("SEGFOLD_TUNING_DIR"); }
+    [[nodiscard]] std::string path() const { return folder_.file("tuning"); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+TEST_F(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
 {
     const Numbers numbers;
     for (const auto* backend : {"cpu", "simt"})
         for (const int measured_stages : {1, 3}) {
+            std::filesystem::remove_all(path());
             Session session({.backend = backend});
             const auto op = standard_operator("max_subarray_i32");
             PlanOptions options;
-            options.measured_stages = measured_stages;
+            options.request.measured_stages = measured_stages;
             auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
             const auto first = plan.stage();
             const auto expected = session.fold(op, {numbers.input()}, numbers.segments());
@@ -60,13 +75,13 @@ TEST(PlanMeasure, KeepsOneOfTheFirstStagesAndItsResults)
 }
 
 /// More stages may be compiled than are timed, or none timed at all.
-TEST(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
+TEST_F(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
 {
     const Numbers numbers;
     Session session({.backend = "cpu"});
     const auto op = standard_operator("max_subarray_i32");
     PlanOptions options;
-    options.measured_stages = 3;
+    options.request.measured_stages = 3;
     auto plan = session.plan(op, numbers.segments(), std::ssize(numbers.values), options);
     EXPECT_EQ(told(plan, "plan").find("measured here"), std::string::npos);
     plan.measure(std::vector{numbers.input()}, numbers.segments(), nullptr, 2);
@@ -75,7 +90,7 @@ TEST(PlanMeasure, TimesNoMoreStagesThanItIsAskedFor)
 }
 
 /// A giant among short segments is served by other stages, and only the arrays tell of it.
-TEST(PlanMeasure, KnowsTheLongestSegment)
+TEST_F(PlanMeasure, KnowsTheLongestSegment)
 {
     std::vector<std::int32_t> lengths(1 << 15, 16), begins, ends;
     lengths[1000] = 1 << 19;
@@ -96,7 +111,7 @@ TEST(PlanMeasure, KnowsTheLongestSegment)
     Session session({.backend = "simt"});
     const auto explained = [&](int measured_stages, std::int64_t longest) {
         PlanOptions options;
-        options.measured_stages = measured_stages;
+        options.request.measured_stages = measured_stages;
         options.longest = longest;
         return session.plan(standard_operator("sum_f32"), by_offsets, offsets.back(), options).explain();
     };
@@ -104,7 +119,7 @@ TEST(PlanMeasure, KnowsTheLongestSegment)
     EXPECT_NE(explained(2, 0), explained(1, 0)) << "the order expects other shares of stages";
 }
 
-TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)
+TEST_F(PlanMeasure, LeavesAPlanThatWasAskedFor)
 {
     const Numbers numbers;
     Session session({.backend = "cpu"});
@@ -120,7 +135,7 @@ TEST(PlanMeasure, LeavesAPlanThatWasAskedFor)
               "a plan measures 0 stages; it measures 1 or more");
 }
 
-TEST(PlanMeasure, ChangesNoArrayOfTheCaller)
+TEST_F(PlanMeasure, ChangesNoArrayOfTheCaller)
 {
     const Numbers numbers;
     const auto before = numbers.values;
@@ -138,7 +153,7 @@ TEST(PlanMeasure, ChangesNoArrayOfTheCaller)
     EXPECT_EQ(centred[0], 0);
 }
 
-TEST(PlanMeasure, ThrowsWhatARunThrows)
+TEST_F(PlanMeasure, ThrowsWhatARunThrows)
 {
     const Numbers numbers;
     Session session({.backend = "cpu"});

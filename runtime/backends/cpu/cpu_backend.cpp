@@ -14,6 +14,7 @@
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/reference.h"
+#include "runtime/support/processes/parallel.h"
 #include "runtime/support/processes/thread_pool.h"
 
 namespace segfold {
@@ -94,6 +95,27 @@ public:
     [[nodiscard]] std::string note() const override
     {
         return has_compiler() ? "" : cpu::reason_without_compiler() + "; operators are interpreted";
+    }
+    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    {
+        return has_compiler() && plan.emitted.dialect == Dialect::native
+                   ? cpu::NativeProgram::seconds_to_compile(plan.emitted)
+                   : 0;
+    }
+    void compile_all(std::span<const PlanText> plans) override
+    {
+        if (!has_compiler())
+            return;
+        parallel_for(std::ssize(plans), 1, [&](std::int64_t begin, std::int64_t end) {
+            for (auto i = begin; i < end; ++i)
+                try {
+                    if (const auto& plan = plans[static_cast<std::size_t>(i)];
+                        plan.emitted.dialect == Dialect::native)
+                        (void)cpu::NativeProgram::of(plan.emitted);
+                } catch (const Error&) {
+                    // the run reports it
+                }
+        });
     }
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {

@@ -215,6 +215,13 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
     return std::move(stored.library);
 }
 
+bool is_kept(std::string_view source, const NativeCompiler& compiler)
+{
+    auto* folder = open_folder();
+    return folder != nullptr &&
+           folder->peek(cache::file_name(compiler.key(source), kLibraryKind)).has_value();
+}
+
 StoredLibrary unseal_library(std::string_view bytes)
 {
     constexpr std::size_t kDigits = 64;

@@ -43,6 +43,9 @@ private:
 /// `was_compiled` to true if the compiler had to run.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
+/// True if the cache has a library of `source`.
+[[nodiscard]] bool is_kept(std::string_view source, const NativeCompiler& compiler);
+
 /// Contents of a library file in the cache's folder.
 struct StoredLibrary {
     std::string name;      ///< file name of the compiled text: "lane_scan.cpp"

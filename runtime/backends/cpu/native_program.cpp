@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <utility>
 
 #include "dsl/error.h"
 #include "dsl/lasting.h"
+#include "runtime/backends/compile_time.h"
 #include "runtime/backends/cpu/native_compiler.h"
 
 namespace segfold::cpu {
@@ -58,6 +60,18 @@ const Found& found_compiler()
     return found;
 }
 
+/// The programs of this process, by their texts.
+struct Loaded {
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>> programs;
+};
+
+Loaded& loaded()
+{
+    static auto* all = new Loaded;  // never destroyed, because runs may continue while the process ends
+    return *all;
+}
+
 /// Returns a path of an open file. The path differs from all paths returned before, because the loader takes
 /// equal paths for the same library, and the system reuses descriptors.
 std::string path_of(int file)
@@ -97,11 +111,23 @@ void NativeKernel::run(std::int64_t part, std::span<void* const> arguments) cons
     call_with(entry_, part, arguments, std::make_index_sequence<kMostArguments + 1>());
 }
 
+double NativeProgram::seconds_to_compile(const Emitted& emitted)
+{
+    {
+        auto& [mutex, programs] = loaded();
+        const std::lock_guard lock(mutex);
+        if (programs.contains(emitted.source))
+            return 0;
+    }
+    const auto& found = found_compiler();
+    return found.compiler && !is_kept(emitted.source, *found.compiler)
+               ? expected_compile_seconds(emitted.source, kHostCompilerModel)
+               : 0;
+}
+
 std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
 {
-    static std::mutex mutex;
-    using Programs = std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>>;
-    static auto& programs = lasting([] { return Programs(); });
+    auto& [mutex, programs] = loaded();
     {
         const std::lock_guard lock(mutex);
         if (const auto known = programs.find(emitted.source); known != programs.end())

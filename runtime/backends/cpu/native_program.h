@@ -31,6 +31,9 @@ public:
     /// or is compiled now. Throws DeviceError if there is no compiler or if the text does not compile.
     static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
 
+    /// Returns the seconds that of() is expected to compile; 0 if the program is loaded or in the cache.
+    [[nodiscard]] static double seconds_to_compile(const Emitted& emitted);
+
     /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
     explicit NativeProgram(const std::string& library);
     ~NativeProgram();

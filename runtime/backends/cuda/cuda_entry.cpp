@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <future>
+#include <limits>
 
 #include "runtime/backends/backend_table.h"
+#include "runtime/backends/compile_time.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 
 namespace segfold {
@@ -38,6 +41,24 @@ public:
     }
     [[nodiscard]] const cuda::Context* context() const override { return &context_.get(); }
     [[nodiscard]] cuda::CompileCache* programs() override { return &programs_; }
+    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    {
+        const auto request = cuda::variant_of(gpu_, plan.emitted, plan.stage).request;
+        try {
+            return programs_.contains(request) || cuda::load_kept(request)
+                       ? 0
+                       : expected_compile_seconds(request.source, kNvrtcModel);
+        } catch (const DeviceError&) {  // there is no NVRTC, so that only what is compiled runs
+            return std::numeric_limits<double>::infinity();
+        }
+    }
+    void compile_all(std::span<const PlanText> plans) override
+    {
+        std::vector<cuda::CompileRequest> requests;
+        for (const auto& plan : plans)
+            requests.push_back(cuda::variant_of(gpu_, plan.emitted, plan.stage).request);
+        programs_.prepare_each(requests);
+    }
 
 private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

@@ -71,8 +71,13 @@ Arguments::Arguments(std::string_view verb, const Words& words, std::vector<Flag
                                            shown(operands_[1]), shown(operands_[0])));
 }
 
-void Arguments::read(const Words& words)
+void Arguments::read(Words words)
 {
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i)
+        for (const auto& one : flags_)
+            if (!one.otherwise.empty() && words[i] == fmt::format("--{}", one.name) &&
+                (i + 1 == words.size() || !parse_integer(words[i + 1])))
+                words[i] += fmt::format("={}", one.otherwise);
     namespace style = options::command_line_style;
     try {
         const auto description = describe(flags_);

@@ -20,6 +20,7 @@ struct Flag {
     std::string_view name;        ///< without the two hyphens
     std::string_view value = "";  ///< name of the flag's value in the help; empty if the flag takes no value
     bool repeats = false;
+    std::string_view otherwise = "";  ///< the value, an integer, where no integer follows; empty: none
 };
 
 /// Joins the flags of several groups, in order.
@@ -61,7 +62,7 @@ private:
         std::string value;
     };
 
-    void read(const Words& words);
+    void read(Words words);
     void check_repetition() const;
     [[nodiscard]] const Flag& flag(std::string_view name) const;
     [[noreturn]] void refuse_unknown(std::string_view word) const;

@@ -12,6 +12,8 @@
 namespace segfold::cli {
 namespace {
 
+constexpr std::int64_t kMostMeasured = 1000;
+
 /// Adds "NAME=VALUE", the value of a flag, to `chosen`.
 void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
 {
@@ -55,8 +57,21 @@ PlanRequest plan_request(const Arguments& arguments)
     if (arguments.has("reproducible"))
         for (const auto flag : {"stage", "set"})
             arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");
-    return {arguments.value("stage"), settings(arguments), arguments.has("reproducible"),
-            arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant};
+    PlanRequest request{arguments.value("stage"), settings(arguments), arguments.has("reproducible"),
+                        arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant};
+    if (!arguments.declares("measure"))
+        return request;
+    constexpr std::array<std::string_view, 2> kFirst = {"best", "fast"};
+    if (const auto flag = chosen_by_flag(arguments); !flag.empty()) {
+        arguments.refuse("measure", "looks for the fastest stage, and " + flag + " chooses");
+        arguments.refuse("first", "says how a stage is chosen, and " + flag + " chooses");
+    }
+    if (arguments.has("measure"))
+        arguments.refuse("first", "says how a stage is chosen, and --measure measures them");
+    request.measured_stages = static_cast<int>(arguments.integer("measure", 1, kMostMeasured).value_or(1));
+    if (const auto first = arguments.choice("first", kFirst))
+        request.first = *first == 0 ? First::best : First::fast;
+    return request;
 }
 
 SessionOptions session_options(const Arguments& arguments, const Operator& op)

@@ -13,6 +13,9 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
+/// The flags by which a run looks for the fastest stage, or for the soonest results.
+inline constexpr Flag kSpotFlags[] = {{"measure", "N", false, "3"}, {"first", "best|fast"}};
+
 /// The flag --backend of verbs that show stages but run none. Its default is cuda.
 inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
 
@@ -32,8 +35,8 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// Returns the request that --stage, --set, --reproducible and --at-launch make. Throws InputError if flags
-/// exclude each other.
+/// Returns the request that --stage, --set, --reproducible, --at-launch, --measure and --first make. Throws
+/// InputError if flags exclude each other.
 PlanRequest plan_request(const Arguments& arguments);
 
 /// Returns the session options that --kernels and --assume set. Throws InputError for a law that the operator

@@ -211,8 +211,9 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
                          fmt::format("chooses what a kernel does, and the back end {} runs none", backend));
     arguments.refuse("assume",
                      fmt::format("is about what stages rely on, and the back end {} runs none", backend));
-    arguments.refuse("no-tune",
-                     fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
+    for (const auto flag : {"no-tune", "measure", "first"})
+        arguments.refuse(
+            flag, fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
 int run(const Words& words, const Arguments& arguments)
@@ -220,6 +221,11 @@ int run(const Words& words, const Arguments& arguments)
     if (const auto ranks = mpi_world())
         return run_ranks(words, arguments, *ranks);
     const auto op = operator_argument(arguments);
+    for (const auto flag : {"slices", "devices", "memory"})
+        if (arguments.has(flag))
+            arguments.refuse(
+                "measure",
+                fmt::format("measures stages on all data at once, and --{} folds them in parts", flag));
     if (arguments.has("memory"))
         return run_stream(arguments, op);
     if (const auto path = arguments.value("output"))
@@ -303,8 +309,8 @@ int run(const Words& words, const Arguments& arguments)
 /// The flags that run and scan have in common.
 std::vector<Flag> run_flags()
 {
-    return join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kLawFlags, kViewFlags,
-                 kRunFlags, kScaleFlags, kStreamFlags});
+    return join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kSpotFlags, kLawFlags,
+                 kViewFlags, kRunFlags, kScaleFlags, kStreamFlags});
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // bytes for a rank's b
 void refuse_flags_of_one_process(const Arguments& arguments)
 {
     refuse_spreading_flags(arguments);
+    arguments.refuse("measure", "measures stages on all data at once; run it without MPI");
     arguments.refuse("resume", "goes on with a run of one process, and ranks of MPI begin anew");
     arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
     for (const auto flag : {"sort", "labels"})

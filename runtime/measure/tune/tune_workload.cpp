@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
@@ -24,29 +23,13 @@ namespace tune {
 TuningRecord record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
                        const Workload& workload, const std::string& layout)
 {
-    TuningRecord record;
-    record.device = device;
+    auto record = blank_record(
+        device, problem, shape_of(workload),
+        compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total());
     record.driver = facts.driver;
     record.compiler = facts.compiler;
-    record.op = problem.op.name;
-    record.op_hash = operator_hash(problem.op);
-    record.problem = class_of(problem);
     record.layout = layout;
-    record.shape = shape_of(workload);
-    record.measurement.outcome = MeasurementOutcome::runtime;  // not measured yet
-    record.bytes =
-        compulsory_traffic(problem.op, workload.segments, workload.num_features, problem.form).total();
-    record.date = time_stamp();
     return record;
-}
-
-std::string time_stamp()
-{
-    const auto now = std::time(nullptr);
-    std::tm parts = {};
-    gmtime_r(&now, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace tune

@@ -49,9 +49,6 @@ namespace tune {
 TuningRecord record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
                        const Workload& workload, const std::string& layout);
 
-/// Returns the current time, as in "2026-11-22T04:33:35Z".
-std::string time_stamp();
-
 }  // namespace tune
 
 }  // namespace segfold

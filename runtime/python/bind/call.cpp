@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kWords[] = {
     "offsets", "lengths",    "keys",  "flags",    "ranges",       "uniform",       "groups",  "by",
     "sort",    "num_groups", "out",   "stage",    "settings",     "reproducible",  "backend", "device",
-    "kernels", "assume",     "check", "validate", "trust_tables", "assume_finite", "longest", "sort_keys"};
+    "kernels", "assume",     "check", "validate", "trust_tables", "assume_finite", "longest", "sort_keys",
+    "first"};
 
 std::string_view word_of(nb::handle word)
 {
@@ -313,9 +314,7 @@ void Call::take_word(std::string_view word, nb::handle value)
         out_object_ = value.is_none() ? nb::object() : nb::borrow(value);
     else if (is("lengths"))
         take_segments(LayoutKind::lengths, word, value);
-    else if (is("keys"))
-        take_segments(LayoutKind::keys, word, value);
-    else if (is("by"))
+    else if (is("keys") || is("by"))
         take_segments(LayoutKind::keys, word, value);
     else if (is("groups"))
         take_segments(LayoutKind::groups, word, value);
@@ -338,7 +337,9 @@ void Call::take_word(std::string_view word, nb::handle value)
         for (const auto [name, number] : value_of<nb::dict>(word, value, "a dictionary of tunables"))
             words_.plan.request.settings[std::string(word_of(name))] =
                 value_of<int>(word, number, "integers");
-    } else if (is("reproducible"))
+    } else if (is("first"))
+        words_.plan.request.first = first_named(value_of<std::string>(word, value, "'best' or 'fast'"));
+    else if (is("reproducible"))
         words_.plan.request.is_reproducible = value_of<bool>(word, value, "True or False");
     else if (is("backend"))
         words_.session.backend = value_of<std::string>(word, value, "the name of a back end");

@@ -10,7 +10,7 @@
     "reproducible: bool = False, backend: str = 'auto', device: int | None = None, "                       \
     "kernels: typing.Any = None, assume: typing.Any = (), check: bool = False, validate: bool = False, "   \
     "trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, " \
-    "**named: typing.Any) -> typing.Any"
+    "first: str | None = None, **named: typing.Any) -> typing.Any"
 
 namespace segfold::python {
 
@@ -42,7 +42,7 @@ instead: ``class_``, ``x_`` for ``_x``, and ``keys_`` beside the keys. An array 
 each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but keys and groups in any order copies arrays; on a GPU the fold is queued
 on the current stream of the arrays' library.
 
-Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
+Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``first='fast'`` counts the time to compile, ``first='best'`` does not; ``backend``, ``device``, ``kernels``, ``assume`` a
 back end; ``check=True`` compares every segment with the reference and with Thrust, and warns of those that it cannot judge, as
 values on the way overflow, or as roundings alone may change a value by more than a quarter; for arrays on a GPU, ``validate=True`` checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
 hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.

@@ -49,7 +49,7 @@ public:
     {
         {
             auto options = call.plan_options();
-            options.measured_stages = num_stages;
+            options.request.measured_stages = num_stages;
             const nb::gil_scoped_release released;
             plan_ = std::make_shared<Plan>(
                 session_->plan(op_.fixed().op, call.segments(), call.num_elements(), options));
@@ -83,11 +83,6 @@ public:
     /// Times up to `num_stages` stages on the arrays of the call, and keeps the fastest.
     void measure(const Call& call, int num_stages)
     {
-        if (call.finds_segments())
-            throw InputError(
-                fmt::format("{}= times plans whose number of segments is known, as by offsets; by keys "
-                            "and flags a run finds it",
-                            kMeasure));
         if (!is_on_device_ &&
             (core(*session_).backend().context() != nullptr || call.model().kind() == Kind::jax))
             throw InputError(
@@ -98,6 +93,11 @@ public:
         auto* stream = is_on_device_ ? reinterpret_cast<CUstream_st*>(current_stream(call.model())) : nullptr;
         const nb::gil_scoped_release released;
         plan_->measure(call.inputs(), segments, stream, num_stages);
+        if (!call.finds_segments() || is_on_device_ || plan_->stage().empty())
+            return;
+        // Folds serve these runs, and take the stage that was measured.
+        words_.plan.request.stage = plan_->stage();
+        words_.plan.request.settings = plan_->settings();
     }
 
     void resize(const nb::args& arrays, const nb::kwargs& words)
@@ -229,6 +229,10 @@ void bind_plan(nb::module_& module)
             "stage", [](const PyPlan& plan) { return plan.plan().stage(); },
             "The name of the stage; empty for a back end without stages.")
         .def_prop_ro(
+            "chosen_by", [](const PyPlan& plan) { return plan.plan().chosen_by(); },
+            "Who chose the stage: ``\"asked for\"``, ``\"measured here\"``, ``\"spot record\"``, "
+            "``\"tuning record\"``, ``\"measured rows\"``, ...")
+        .def_prop_ro(
             "source", [](const PyPlan& plan) { return plan.plan().source(); },
             "The emitted text that runs; empty for a back end without stages.")
         .def_prop_ro("backend", &PyPlan::backend, "The back end: ``\"cuda\"``, ``\"simt\"``, ...")
@@ -285,7 +289,7 @@ void bind_plan(nb::module_& module)
             "backend: str = 'auto', device: int | None = None, kernels: typing.Any = None, "
             "assume: typing.Any = (), validate: bool = False, trust_tables: bool = False, "
             "assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: typing.Any = None, "
-            "sort: bool = True, measure: int | None = None, **named: typing.Any) "
+            "sort: bool = True, first: str | None = None, measure: int | None = None, **named: typing.Any) "
             "-> Plan"),
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"
@@ -293,8 +297,10 @@ void bind_plan(nb::module_& module)
         "raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an "
         "operator not associative, the results of segments with NaN may depend on the stage.\n\n"
         "With a number for measure, so many stages of the measured order run on these arrays, and the "
-        "fastest is kept. "
-        "Where combine rounds, last bits may differ from those of the first.");
+        "fastest is kept; the times are kept too, and another such plan takes them. "
+        "Where combine rounds, last bits may differ from those of the first. ``first='fast'`` counts the "
+        "time "
+        "to compile.");
 }
 
 }  // namespace segfold::python

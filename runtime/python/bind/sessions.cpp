@@ -147,4 +147,14 @@ std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device)
     return session_of(choice);
 }
 
+First first_named(const std::string& word)
+{
+    if (word != "best" && word != "fast")
+        throw InputError(
+            fmt::format("first= is 'best', for the least time of a run, or 'fast', for the least "
+                        "time until there are results; '{}' is neither",
+                        word));
+    return word == "best" ? First::best : First::fast;
+}
+
 }  // namespace segfold::python

@@ -47,6 +47,9 @@ void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 /// Warns, once in a process, if compiled programs cannot be stored for the next process.
 void warn_of_caches();
 
+/// Returns what a stage is chosen for, by the word first=. Throws InputError for another word.
+[[nodiscard]] First first_named(const std::string& word);
+
 /// Adds the folders of Python's packages to the places searched for NVRTC. Called once, before the first
 /// session.
 void look_for_nvrtc();

@@ -9,7 +9,7 @@ _OPTIONS = {
     "offsets": None, "lengths": None, "uniform": None, "ranges": None, "keys": None, "flags": None, "out": None, "stage": None,
     "settings": None, "reproducible": False, "backend": "auto", "device": None, "kernels": None, "assume": (), "check": False,
     "validate": False, "trust_tables": False, "assume_finite": False, "longest": 0, "sort_keys": False,
-    "by": None, "sort": True, "groups": None, "num_groups": None,
+    "by": None, "sort": True, "groups": None, "num_groups": None, "first": None,
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ class Operator:
     Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.
     """
 
-    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, first: str | None = None, **named: Any) -> Any:
         """
         Folds each segment of the columns.
 
@@ -90,7 +90,7 @@ class Operator:
         each for ``bins_0``, ``bins_1``, ..., and ``bins`` the tuple of them. Nothing but keys and groups in any order copies arrays; on a GPU the fold is queued
         on the current stream of the arrays' library.
 
-        Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
+        Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``first='fast'`` counts the time to compile, ``first='best'`` does not; ``backend``, ``device``, ``kernels``, ``assume`` a
         back end; ``check=True`` compares every segment with the reference and with Thrust, and warns of those that it cannot judge, as
         values on the way overflow, or as roundings alone may change a value by more than a quarter; for arrays on a GPU, ``validate=True`` checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
         hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.
@@ -99,7 +99,7 @@ class Operator:
         on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.
         """
 
-    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, **named: Any) -> Any:
+    def scan(self, *columns: Any, exclusive: bool = False, reverse: bool = False, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, by: Any = None, sort: bool = True, groups: Any = None, num_groups: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, first: str | None = None, **named: Any) -> Any:
         """
         Running results: for each element, the results of the elements of its segment up to it.
 
@@ -260,6 +260,12 @@ class Plan:
         """The name of the stage; empty for a back end without stages."""
 
     @property
+    def chosen_by(self) -> str:
+        """
+        Who chose the stage: ``"asked for"``, ``"measured here"``, ``"spot record"``, ``"tuning record"``, ``"measured rows"``, ...
+        """
+
+    @property
     def source(self) -> str:
         """The emitted text that runs; empty for a back end without stages."""
 
@@ -281,13 +287,13 @@ class Plan:
 
     def __repr__(self) -> str: ...
 
-def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: Any = None, sort: bool = True, measure: int | None = None, **named: Any) -> Plan:
+def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, sort_keys: bool = False, by: Any = None, sort: bool = True, first: str | None = None, measure: int | None = None, **named: Any) -> Plan:
     """
     Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place count.
 
     Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call raises, and warns once of what a call would warn of. It knows no data: where NaN alone makes an operator not associative, the results of segments with NaN may depend on the stage.
 
-    With a number for measure, so many stages of the measured order run on these arrays, and the fastest is kept. Where combine rounds, last bits may differ from those of the first.
+    With a number for measure, so many stages of the measured order run on these arrays, and the fastest is kept; the times are kept too, and another such plan takes them. Where combine rounds, last bits may differ from those of the first. ``first='fast'`` counts the time to compile.
     """
 
 class Stream:

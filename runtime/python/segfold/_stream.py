@@ -17,7 +17,7 @@ _MOST = (1 << 63) - 1  # larger bounds count as this one
 _MOST_DEVICE = (1 << 31) - 1
 _LAYOUTS = ("offsets", "lengths", "flags", "keys", "groups", "by")
 _WORDS = (*_LAYOUTS, "uniform", "num_groups", "sort", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
-_OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
+_OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest", "first")
 
 _open: weakref.WeakSet = weakref.WeakSet()
 _left: typing.List[typing.Any] = []  # streams that wait for an iterable which has not answered since Ctrl-C

@@ -275,10 +275,30 @@ def test_a_plan_takes_the_fastest_of_three_stages_on_these_arrays():
     assert "asked for" in asked.explain()["plan"]
     with pytest.raises(sf.InputError, match="a plan measures 0 stages; it measures 1 or more"):
         sf.plan(sf.standard.sum, x, offsets=offsets, measure=0)
-    with pytest.raises(sf.InputError, match="measure= times plans whose number of segments is known"):
-        sf.plan(sf.standard.sum, x, keys=x, measure=3)
     with pytest.raises(TypeError, match="measure= takes how many stages are measured"):
         sf.plan(sf.standard.sum, x, offsets=offsets, measure="many")
+
+
+def test_plans_by_keys_and_flags_measure_and_a_second_one_takes_the_record():
+    x = np.arange(3000, dtype="i4")
+    keys, flags = x // 7, (x % 11 == 0)
+    for words in ({"keys": keys}, {"flags": flags}):
+        plan = sf.plan(sf.standard.max_subarray, x, backend="cpu", measure=3, **words)
+        assert plan.chosen_by == "measured here"
+        again = sf.plan(sf.standard.max_subarray, x, backend="cpu", measure=3, **words)
+        assert again.chosen_by == "spot record" and again.stage == plan.stage
+        expected = sf.standard.max_subarray(x, backend="cpu", **words)
+        for one, other in zip(np.atleast_2d(plan(x, **words)), np.atleast_2d(expected)):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_what_a_stage_is_chosen_for():
+    x = np.arange(3000, dtype="f4")
+    for first in ("best", "fast"):
+        assert sf.standard.sum(x, backend="cpu", uniform=30, first=first)[1] == sum(range(30, 60))
+        assert sf.plan(sf.standard.sum, x, backend="cpu", uniform=30, first=first).stage
+    with pytest.raises(sf.InputError, match="first= is 'best', for the least time of a run, or 'fast'.*'soon' is neither"):
+        sf.standard.sum(x, first="soon")
 
 
 def test_plan_of_keys():

@@ -8,6 +8,7 @@
 
 #include "codegen/order/stage_order.h"
 #include "dsl/error.h"
+#include "runtime/backends/backend.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/choice/explanation.h"
 
@@ -44,6 +45,17 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     for (const auto& one : catalogue.ranked(plan_facts(problem, shape), problem))
         stages.push_back(one.stage);
     return stages;
+}
+
+/// Returns bytes per second of a fold at its best, for the times of stages beside those of compiling. A
+/// GPU's is six tenths of what its bus can move. A host's is that of two cores, because its bus is unknown.
+double assumed_rate(const std::optional<DeviceIdentity>& device)
+{
+    constexpr double kHostRate = 8e9, kShareOfBus = 0.6, kTransfersPerClock = 2, kBitsPerByte = 8;
+    if (!device || device->bus_width_bits == 0 || device->memory_clock_khz == 0)
+        return kHostRate;
+    return kShareOfBus * kTransfersPerClock * 1e3 * device->memory_clock_khz * device->bus_width_bits /
+           kBitsPerByte;
 }
 
 /// Returns text such as "warp_stream 0.98, lean_stream 0.95, gather_tiles 0.80 of the best stage's rate";
@@ -160,15 +172,19 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 }
 
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
-                           const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned)
+                           const OperatorLaws& laws, const Catalogue& catalogue, const Lookup* looked_up)
 {
-    const bool is_tuned = tuned != nullptr && request.is_open();
-    const auto& stage = is_tuned        ? catalogue.stage(tuned->stage)
+    const auto* found =
+        looked_up != nullptr && looked_up->point && request.is_open() ? &*looked_up->point : nullptr;
+    const auto& stage = found           ? catalogue.stage(found->stage)
                         : request.stage ? catalogue.stage(*request.stage)
                                         : catalogue.rule_of_thumb_by(facts, problem);
-    if (is_tuned || request.stage)  // the rule of thumb returns only stages that serve the problem
+    if (found || request.stage)  // the rule of thumb returns only stages that serve the problem
         require(stage, problem, laws.report, catalogue);
-    return {&stage, is_tuned ? tuned->configuration : configure(stage, request.settings, facts), is_tuned};
+    return {&stage, found ? found->configuration : configure(stage, request.settings, facts),
+            !found                            ? PlanSource::order
+            : looked_up->match == Match::spot ? PlanSource::spot_record
+                                              : PlanSource::tuning_record};
 }
 
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
@@ -178,13 +194,63 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
         catalogue.share(*point.stage), request.stage.has_value(),
         texts == nullptr ? emit(problem, *point.stage, point.configuration, catalogue, request.numbers)
                          : texts->get(problem, *point.stage, point.configuration, catalogue, request.numbers),
-        point.is_tuned};
+        point.source};
     choice.emitted.is_reproducible = request.is_reproducible;
     return choice;
 }
 
+namespace {
+
+/// True if a choice counts the time to compile; see First.
+bool asks_fast(const Wanted& wanted)
+{
+    const auto& request = wanted.request;
+    return request.is_open() && request.measured_stages == 1 &&
+           (request.first == First::fast ||
+            (request.first == First::automatic && wanted.is_once && gives_same_bits(wanted.op, wanted.laws)));
+}
+
+/// Replaces `plan` by the stage that gives its results first, if compiling is counted: one of `ranked`, best
+/// first. A stage that does not suit the device is left out.
+void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wanted,
+                     const std::vector<RankedStage>& ranked)
+{
+    const auto& [op, problem, shape, laws, request, traffic, room, is_once] = wanted;
+    if (ranked.empty() || !ranked.front().expected_share)
+        return;
+    auto& backend = *chooser.backend;
+    const auto run_seconds = static_cast<double>(traffic.total()) / assumed_rate(chooser.device);
+    double least = backend.seconds_to_compile({plan.emitted, plan.stage->name}) + run_seconds;
+    const auto own = plan.stage;
+    for (const auto& one : ranked) {
+        if (one.stage->name == own->name || !one.expected_share)
+            continue;
+        const double slower = *ranked.front().expected_share / std::max(*one.expected_share, 1e-3);
+        if (run_seconds * std::max(slower, 1.0) >= least)
+            continue;
+        auto named = request;
+        named.stage = one.stage->name;
+        try {
+            auto other = choose_plan(named, problem, shape, laws, *chooser.catalogue, nullptr, room,
+                                     chooser.texts.get());
+            const double seconds = backend.seconds_to_compile({other.emitted, other.stage->name}) +
+                                   run_seconds * std::max(slower, 1.0);
+            if (seconds >= least)
+                continue;
+            least = seconds;
+            plan = std::move(other);
+            plan.is_asked = false;
+            plan.source = PlanSource::fast_first;
+        } catch (const Error&) {
+            // It lacks memory, or cannot read the segments as they lie.
+        }
+    }
+}
+
+}  // namespace
+
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
-                       const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned,
+                       const OperatorLaws& laws, const Catalogue& catalogue, const Lookup* looked_up,
                        const ScratchRoom* room, EmittedTexts* texts)
 {
     require_sound_identity(laws, problem.op);
@@ -198,7 +264,8 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
                         "tiles are done, "
                         "in another order in each launch; no plan of them is reproducible",
                         problem.op.name));
-    const auto point = planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, tuned);
+    const auto point =
+        planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, looked_up);
     auto choice = choice_of(point, request, problem, catalogue, texts);
     if (room == nullptr)
         return choice;
@@ -206,27 +273,36 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     return suiting(std::move(choice), request, problem, shape, catalogue, *room);
 }
 
-Lookup Chooser::look_up(const Problem& problem, const Shape& shape) const
+Lookup Chooser::look_up(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
+                        const PlanRequest& request) const
 {
-    if (records)
-        return segfold::look_up(*records, {*device, problem, shape, *catalogue});
     Lookup lookup;
     lookup.reason = without_records;
-    return lookup;
+    if (records)
+        lookup = segfold::look_up(*records, question(problem, shape));
+    if (lookup.point || !spots || request.measured_stages > 1 || !gives_same_bits(problem.op, laws))
+        return lookup;
+    auto spot = spots->look_up(question(problem, shape));
+    if (!spot.point)
+        return lookup;
+    spot.ignored = std::move(lookup.ignored);
+    spot.seeds = std::move(lookup.seeds);
+    return spot;
 }
 
 Chosen choose(const Chooser& chooser, const Wanted& wanted)
 {
-    const auto& [op, problem, shape, laws, request, traffic, room] = wanted;
+    const auto& [op, problem, shape, laws, request, traffic, room, is_once] = wanted;
     const auto& catalogue = *chooser.catalogue;
     Chosen chosen;
     auto& explanation = chosen.explanation;
-    explanation.lookup = chooser.look_up(problem, shape);
-    const auto& point = explanation.lookup.point;
-    const auto& plan = chosen.plan.emplace(choose_plan(request, problem, shape, laws, catalogue,
-                                                       point ? &*point : nullptr, room, chooser.texts.get()));
+    explanation.lookup = chooser.look_up(problem, shape, laws, request);
+    auto& plan = chosen.plan.emplace(choose_plan(request, problem, shape, laws, catalogue,
+                                                 &explanation.lookup, room, chooser.texts.get()));
     const auto facts = plan_facts(problem, shape);
     const auto ranked = catalogue.ranked(facts, problem);
+    if (asks_fast(wanted) && chooser.backend && plan.passed_over.empty())
+        take_fast_first(plan, chooser, wanted, ranked);
     const auto& rule = ranked.empty() ? *plan.stage : *ranked.front().stage;
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
     explanation.expected = expected_text(ranked, chooser.device);

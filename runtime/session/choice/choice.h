@@ -14,9 +14,12 @@
 #include "runtime/session/choice/explanation.h"
 #include "runtime/session/choice/lookup.h"
 #include "runtime/session/choice/point.h"
+#include "runtime/session/choice/spot.h"
 #include "runtime/session/plan_request.h"
 
 namespace segfold {
+
+class Backend;
 
 /// Makes a problem that relies only on `laws`. If `laws` do not allow the operator's identity, the problem's
 /// operator has no identity.
@@ -26,13 +29,16 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
 /// reads are in bounds.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
+/// Who chose a plan that the caller did not ask for.
+enum class PlanSource : std::uint8_t { order, tuning_record, spot_record, measured_here, fast_first };
+
 /// A stage with its configuration and its text.
 struct PlanChoice {
     /// A stage of the catalogue. The choice may outlive the catalogue.
     std::shared_ptr<const Stage> stage = nullptr;
     bool is_asked = false;  ///< true if the caller named the stage
     Emitted emitted;
-    bool is_tuned = false;  ///< true if a tuning record chose the plan
+    PlanSource source = PlanSource::order;
     /// If scratch memory did not suffice for the preferred stage: the stage's name, the bytes that it needs
     /// and the free bytes. Else empty.
     std::string passed_over = {};
@@ -40,15 +46,19 @@ struct PlanChoice {
     /// The stage and its configuration, such as "warp_stream block_threads=256 items_per_thread=32".
     [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
-    /// Names the source of the choice: "asked for", "tuning record", "next best: ...", "rule of thumb" for a
-    /// stage with a `suits` line, "measured rows" for any other stage.
+    /// Names the source of the choice: "asked for", "tuning record", "spot record", "measured here", "fast
+    /// first", "next best: ...", "rule of thumb" for a stage with a `suits` line, "measured rows" for any
+    /// other stage.
     [[nodiscard]] std::string chosen_by() const
     {
-        return is_asked               ? "asked for"
-               : !passed_over.empty() ? "next best: " + passed_over
-               : is_tuned             ? "tuning record"
-               : stage->suits         ? "rule of thumb"
-                                      : "measured rows";
+        return is_asked                              ? "asked for"
+               : !passed_over.empty()                ? "next best: " + passed_over
+               : source == PlanSource::tuning_record ? "tuning record"
+               : source == PlanSource::spot_record   ? "spot record"
+               : source == PlanSource::measured_here ? "measured here"
+               : source == PlanSource::fast_first    ? "fast first"
+               : stage->suits                        ? "rule of thumb"
+                                                     : "measured rows";
     }
 };
 
@@ -69,20 +79,20 @@ struct ScratchRoom {
 struct PlannedPoint {
     const Stage* stage = nullptr;  ///< a stage of the catalogue
     Configuration configuration;
-    bool is_tuned = false;  ///< true if a tuning record chose the plan
+    PlanSource source = PlanSource::order;
 };
 
 /// Returns the stage and configuration that choose_plan() chooses with unlimited memory. `facts` are
 /// plan_facts() of the problem and its shape. Throws the InputErrors of choose_plan().
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
-                           const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned);
+                           const OperatorLaws& laws, const Catalogue& catalogue, const Lookup* looked_up);
 
 /// Returns a stage and configuration with their text. The text comes from `texts`, if given, or is emitted.
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// Returns the requested plan. For an open request, returns the plan `tuned` if it is not null, and the plan
-/// of the rule of thumb if it is null.
+/// Returns the requested plan. For an open request, returns the plan that `looked_up` has; if it has none or
+/// is null, the plan of the rule of thumb.
 ///
 /// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank whose
 /// memory fits. If the plan cannot read segments in their form on the device, an open request gets a stage
@@ -92,8 +102,9 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
 /// is the reason. Throws InputError for an operator with a refuted identity, because all stages use the
 /// identity. Throws DeviceError if scratch memory does not fit, and the request is not open or no stage fits.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
-                       const OperatorLaws& laws, const Catalogue& catalogue, const Point* tuned = nullptr,
-                       const ScratchRoom* room = nullptr, EmittedTexts* texts = nullptr);
+                       const OperatorLaws& laws, const Catalogue& catalogue,
+                       const Lookup* looked_up = nullptr, const ScratchRoom* room = nullptr,
+                       EmittedTexts* texts = nullptr);
 
 /// Returns law_warnings() of a fold of `op` by the stage `taken`. If only NaN refutes associativity, the
 /// warning names a stage that folds from left to right like the reference. If `taken` is such a stage, there
@@ -108,13 +119,21 @@ struct Chooser {
     std::string without_records = {};                      ///< the reason why `records` is null
     std::optional<DeviceIdentity> device = {};             ///< the device whose records are used
     std::shared_ptr<EmittedTexts> texts = {};              ///< cache of emitted texts; may be null
+    std::shared_ptr<SpotRecords> spots = nullptr;          ///< null where `records` is
+    std::shared_ptr<Backend> backend = nullptr;  ///< says how long texts take to compile; may be null
 
-    /// Looks up the fastest plan for a problem in the records.
-    [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape) const;
+    /// Looks up the fastest plan for a problem in the records, by the rule in spot.h.
+    [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
+                                 const PlanRequest& request) const;
+    /// The question for records of a problem. There must be a device.
+    [[nodiscard]] Question question(const Problem& problem, const Shape& shape) const
+    {
+        return {*device, problem, shape, *catalogue};
+    }
     /// True if the records may choose the plan of a problem.
     [[nodiscard]] bool asks_records_of(const Problem& problem) const
     {
-        return records && knows_class(*records, *device, problem);
+        return (records && knows_class(*records, *device, problem)) || (spots && spots->knows(problem.op));
     }
 };
 
@@ -127,6 +146,7 @@ struct Wanted {
     const PlanRequest& request;
     const Traffic& traffic;
     const ScratchRoom* room = nullptr;  ///< restrictions of plans on a GPU; null on the host
+    bool is_once = false;               ///< true for the first fold of an operator; see First
 };
 
 /// A choice with its reasons.

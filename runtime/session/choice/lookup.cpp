@@ -380,7 +380,7 @@ private:
 
 std::string_view name(Match match)
 {
-    constexpr std::array<std::string_view, 4> names = {"exact", "near shape", "other device", "none"};
+    constexpr std::array<std::string_view, 5> names = {"exact", "near shape", "spot", "other device", "none"};
     return names[static_cast<std::size_t>(match)];
 }
 
@@ -424,7 +424,5 @@ bool is_same(const Shape& first, const Shape& second)
            (first.longest == second.longest || first.longest == 0 || second.longest == 0) &&
            (first.padded == second.padded || first.padded == 0 || second.padded == 0);
 }
-
-std::string operator_hash(const Operator& op) { return hash_text(segfold::print(op)); }
 
 }  // namespace segfold

@@ -9,9 +9,9 @@
 namespace segfold {
 
 /// The kind of records that answered a lookup.
-enum class Match : std::uint8_t { exact, near_shape, other_device, none };
+enum class Match : std::uint8_t { exact, near_shape, spot, other_device, none };
 
-/// Returns "exact", "near shape", "other device" or "none".
+/// Returns "exact", "near shape", "spot", "other device" or "none".
 std::string_view name(Match match);
 
 /// A plan that took part in a lookup.
@@ -67,8 +67,5 @@ double distance(const Shape& first, const Shape& second);
 
 /// True if two shapes have the same sizes. An unknown longest segment or padding equals any value.
 bool is_same(const Shape& first, const Shape& second);
-
-/// The hash by which records identify an operator.
-std::string operator_hash(const Operator& op);
 
 }  // namespace segfold

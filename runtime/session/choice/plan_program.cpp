@@ -25,7 +25,7 @@ std::shared_ptr<const PlanProgram> PlanPrograms::get(const PlannedPoint& point,
 {
     const auto is_of_point = [&](const std::shared_ptr<const PlanProgram>& program) {
         const auto& choice = program->choice;
-        return choice.stage->name == point.stage->name && choice.is_tuned == point.is_tuned &&
+        return choice.stage->name == point.stage->name && choice.source == point.source &&
                choice.emitted.configuration == point.configuration;
     };
     {

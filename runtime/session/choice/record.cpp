@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +14,7 @@
 #include "codegen/weave/weave.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
+#include "dsl/printer.h"
 #include "runtime/support/json_value.h"
 
 namespace segfold {
@@ -21,7 +23,7 @@ namespace {
 constexpr std::int64_t kRecordVersion = 1;
 constexpr std::array<std::string_view, 5> kAdvice = {"//% suits ", "//% fits ", "//% title ", "//% source ",
                                                      "//% after "};
-constexpr std::array<std::string_view, 4> kPhases = {"screened", "ranked", "chosen", "pinned"};
+constexpr std::array<std::string_view, 5> kPhases = {"spot", "screened", "ranked", "chosen", "pinned"};
 
 double time_of(const JsonValue& value)
 {
@@ -142,6 +144,8 @@ std::string hash_text(std::string_view text)
     return fmt::format("{:016x}", hash);
 }
 
+std::string operator_hash(const Operator& op) { return hash_text(segfold::print(op)); }
+
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue)
 {
     std::string text = without_advice(stage.text);
@@ -156,6 +160,30 @@ std::string stage_hash(const Stage& stage, const Catalogue& catalogue)
     };
     add(stage.text);
     return hash_text(text);
+}
+
+TuningRecord blank_record(const DeviceIdentity& device, const Problem& problem, const Shape& shape,
+                          std::int64_t bytes)
+{
+    TuningRecord record;
+    record.device = device;
+    record.op = problem.op.name;
+    record.op_hash = operator_hash(problem.op);
+    record.problem = class_of(problem);
+    record.shape = shape;
+    record.measurement.outcome = MeasurementOutcome::runtime;  // not measured yet
+    record.bytes = bytes;
+    record.date = time_stamp();
+    return record;
+}
+
+std::string time_stamp()
+{
+    const auto now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 std::string print(const TuningRecord& record)

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/facts.h"
 #include "codegen/problem.h"
 #include "runtime/backends/device_identity.h"
 #include "runtime/session/choice/plan_measurement.h"
@@ -37,6 +38,7 @@ std::string print(const ProblemClass& problem);
 
 /// How thoroughly the plan of a row was measured.
 enum class TuningPhase : std::uint8_t {
+    spot,      ///< measured by a few runs on a caller's arrays, as `measure` asks; see spot.h
     screened,  ///< measured by a few runs
     ranked,    ///< measured by many runs, in turns with other plans
     chosen,    ///< winner of a search, with right results
@@ -67,8 +69,17 @@ struct TuningRecord {
 
 /// Returns the hash of a text as sixteen hexadecimal digits, the same on every machine.
 std::string hash_text(std::string_view text);
+/// Returns the hash by which records identify an operator.
+std::string operator_hash(const Operator& op);
 /// Returns the hash of a stage's file and of all parts that it may use.
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue);
+
+/// Returns a record without a measurement: device, operator, class of problem, shape, bytes and the present
+/// time. Driver, compiler and layout are left empty.
+TuningRecord blank_record(const DeviceIdentity& device, const Problem& problem, const Shape& shape,
+                          std::int64_t bytes);
+/// Returns the current time, as in "2026-11-22T04:33:35Z".
+std::string time_stamp();
 
 /// Returns the record as one line of JSON without a line break.
 std::string print(const TuningRecord& record);

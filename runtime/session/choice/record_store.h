@@ -1,5 +1,6 @@
 #pragma once
 // Storage of tuning records: the user's records, and records that come with the program.
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@ namespace segfold {
 /// ~/.local/share/segfold/tuning; empty if none of the variables is set.
 std::string record_folder();
 
-/// Appends tuning records to a file. Each record is on the disk before append() returns.
+/// Appends tuning records to a file. Each record is on the disk before append() returns. Other processes may
+/// append to the file, and forget records in it.
 class RecordFile {
 public:
     /// Opens the file and makes missing folders. If the last line was cut off, adds a line break, so that new
@@ -26,6 +28,9 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
+    void open();
+    void close();
+
     std::string path_;
     int descriptor_ = -1;
 };
@@ -41,6 +46,8 @@ public:
     static RecordStore of(std::vector<TuningRecord> rows);
 
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
+    /// The records of phase `spot`, which rows() leaves out: no tuning and no lookup for it counts them.
+    [[nodiscard]] const std::vector<TuningRecord>& spot_rows() const { return spot_rows_; }
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if record `i` came with the program.
     [[nodiscard]] bool is_shipped(std::size_t i) const { return i < num_shipped_; }
@@ -48,10 +55,16 @@ public:
 private:
     void add(TuningRecords records);
 
-    std::vector<TuningRecord> rows_;
+    std::vector<TuningRecord> rows_, spot_rows_;
     std::vector<std::string> complaints_;
     std::size_t num_shipped_ = 0;
 };
+
+/// Removes the records of the user's files in `folder` for which `is_gone` is true, and returns their number.
+/// Lines that are no records stay. Throws InputError if a file cannot be read or written; it then has all its
+/// records.
+std::size_t forget_records(const std::string& folder,
+                           const std::function<bool(const TuningRecord& record)>& is_gone);
 
 /// Returns the path of the file with a device's records in `folder`: "FOLDER/nvidia_h200.jsonl".
 std::string record_path(const std::string& folder, const DeviceIdentity& device);

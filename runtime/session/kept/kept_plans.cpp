@@ -26,13 +26,15 @@ PlanKey::PlanKey(const SegmentsView& segments, std::int64_t elements, const Plan
 
 std::string key_of(const PlanOptions& options)
 {
-    const auto& [stage, settings, is_reproducible, numbers] = options.request;
-    if (options.request.is_open() && numbers == Numbers::constant && options.longest == 0 &&
-        !options.validates_segments && !options.trusts_tables && !options.assumes_finite)
+    const auto& [stage, settings, is_reproducible, numbers, measured_stages, first] = options.request;
+    if (options.request.is_open() && numbers == Numbers::constant && measured_stages == 1 &&
+        first == First::automatic && options.longest == 0 && !options.validates_segments &&
+        !options.trusts_tables && !options.assumes_finite)
         return {};
-    auto text = fmt::format("{} {} {} {} {} {} {}", stage.value_or(""), is_reproducible,
-                            static_cast<int>(numbers), options.longest, options.validates_segments,
-                            options.trusts_tables, options.assumes_finite);
+    auto text =
+        fmt::format("{} {} {} {} {} {} {} {} {}", stage.value_or(""), is_reproducible,
+                    static_cast<int>(numbers), measured_stages, static_cast<int>(first), options.longest,
+                    options.validates_segments, options.trusts_tables, options.assumes_finite);
     for (const auto& [name, value] : settings)
         text += fmt::format(" {}={}", name, value);
     return text;

@@ -25,8 +25,8 @@ constexpr std::int64_t kMostCheckedReads = 1 << 16;
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
-    if (fold.options.request.is_reproducible || fold.num_elements == 0 || backend.name() != "cpu" ||
-        !cpu::reason_without_compiler().empty())
+    if (fold.options.request.is_reproducible || fold.options.request.measured_stages > 1 ||
+        fold.num_elements == 0 || backend.name() != "cpu" || !cpu::reason_without_compiler().empty())
         return false;
     const auto is_there = [](const ArrayView& array) {
         return array.place == Place::host && array.length >= 0 && array.num_features >= 1 &&

@@ -16,7 +16,8 @@
 #include "runtime/cli/arguments/warnings.h"
 #include "runtime/cli/interrupt_guard.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cli/verbs/tune_worker.h"
+#include "runtime/cli/verbs/tune/tune_records.h"
+#include "runtime/cli/verbs/tune/tune_worker.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/cli/views/tuned.h"
 #include "runtime/data/formats/npz.h"
@@ -353,8 +354,11 @@ void refuse_standard_input(const WorkloadRequest& request)
 int verb_tune(const Words& words)
 {
     const Arguments arguments(
-        "tune", words, join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags}),
+        "tune", words,
+        join({kOperatorFlags, kScannedFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags, kRecordFlags}),
         1);
+    if (asks_about_records(arguments))
+        return tune_records(arguments);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     require_given_by_flags(op, request);

@@ -1,4 +1,4 @@
-#include "runtime/cli/verbs/tune_worker.h"
+#include "runtime/cli/verbs/tune/tune_worker.h"
 
 #include <fmt/format.h>
 
