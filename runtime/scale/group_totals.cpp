@@ -21,13 +21,13 @@ namespace segfold {
 namespace {
 
 /// The begin of the totals' bytes.
-struct Heading {
+struct TotalsHeading {
     std::array<char, 8> mark = {'S', 'F', 'G', 'R', 'O', 'U', 'P', '1'};
     std::uint64_t identity = 0;  ///< of the operator, and of numbers or keys
     std::uint64_t checksum = 0;
     std::int64_t num_groups = 0, num_fields = 0, num_keys = 0;
 };
-static_assert(sizeof(Heading) == 48);
+static_assert(sizeof(TotalsHeading) == 48);
 
 ArrayView as_view(const Array& array)
 {
@@ -233,7 +233,7 @@ std::string GroupTotals::fingerprint() const
 
 std::vector<std::byte> GroupTotals::to_bytes() const
 {
-    Heading heading;
+    TotalsHeading heading;
     heading.identity = hash_of(fingerprint());
     heading.num_groups = std::ssize(lengths_);
     heading.num_fields = std::ssize(op_.state);
@@ -247,8 +247,8 @@ std::vector<std::byte> GroupTotals::to_bytes() const
     add(lengths_);
     add(states_);
     add(keys_);
-    const auto checksum = checksum_of(bytes, offsetof(Heading, checksum));
-    std::memcpy(bytes.data() + offsetof(Heading, checksum), &checksum, sizeof checksum);
+    const auto checksum = checksum_of(bytes, offsetof(TotalsHeading, checksum));
+    std::memcpy(bytes.data() + offsetof(TotalsHeading, checksum), &checksum, sizeof checksum);
     return bytes;
 }
 
@@ -258,12 +258,12 @@ void GroupTotals::from_bytes(std::span<const std::byte> bytes)
         if (!holds)
             throw InputError(fmt::format("the bytes of totals of groups are {}", why));
     };
-    Heading heading;
+    TotalsHeading heading;
     const auto mark = heading.mark;
     require(bytes.size() >= sizeof heading, "cut short");
     std::memcpy(&heading, bytes.data(), sizeof heading);
     require(heading.mark == mark, "of another program or version");
-    require(checksum_of(bytes, offsetof(Heading, checksum)) == heading.checksum, "damaged");
+    require(checksum_of(bytes, offsetof(TotalsHeading, checksum)) == heading.checksum, "damaged");
     require(heading.identity == hash_of(fingerprint()), "of another operator or of other groups");
     const auto count = static_cast<std::size_t>(heading.num_groups);
     const auto width = op_.state.size();
