@@ -185,7 +185,9 @@ find_python() {
     local environment=$build/python-environment
     python=$environment/bin/python
     python_missing=
-    [[ -e $environment/.made-of && $(<"$environment/.made-of") == "$python_packages $python_extras" ]] && "$python" -c '' 2>/dev/null && return
+    local pages=$root/docs/requirements.txt made_of # tests of the site and of notebooks skip aloud without these
+    made_of="$python_packages $python_extras $(<"$pages")"
+    [[ -e $environment/.made-of && $(<"$environment/.made-of") == "$made_of" ]] && "$python" -c '' 2>/dev/null && return
     rm -rf "$environment"
     say "making a virtual environment for the Python package: $python_packages $python_extras"
     # shellcheck disable=SC2086
@@ -201,7 +203,9 @@ find_python() {
             "$python" -m pip install --quiet --disable-pip-version-check --retries 2 --only-binary=:all: "$extra" \
                 >>"$build/python.log" 2>&1 || say "the package index gives no $extra; tests of it are skipped"
         done
-        printf '%s' "$python_packages $python_extras" >"$environment/.made-of"
+        "$python" -m pip install --quiet --disable-pip-version-check --retries 2 --only-binary=:all: -r "$pages" >>"$build/python.log" 2>&1 ||
+            say "the package index gives not all of docs/requirements.txt; the site is not built and notebooks are not run"
+        printf '%s' "$made_of" >"$environment/.made-of"
         return
     fi
     python=
