@@ -1,5 +1,5 @@
-// The tutorial of runtime/examples: its listings are parts of the programs there, and its commands print what
-// it says.
+// The tutorial of runtime/examples and the guides beside it: their listings are parts of the programs there,
+// and their commands print what they say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,6 +21,10 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = SEGFOLD_SOURCE_DIR;
 const fs::path kExamples = kSource / "runtime/examples";
+const fs::path kGuides = kSource / "docs/guides";
+/// Pages of which the commands run one after the other.
+const std::vector<fs::path> kPages = {kExamples / "README.md", kGuides / "from_cub.md",
+                                      kGuides / "own_stage.md"};
 
 std::vector<std::string> lines_of(const std::string& text)
 {
@@ -109,7 +113,9 @@ TEST(Tutorial, ListingsInCppArePartsOfTheExamples)
 {
     EXPECT_TRUE(stands_in({"a", " b"}, {"x", "  a", "   b", "y"}));
     EXPECT_FALSE(stands_in({"a", "b"}, {"  a", "   b"}));
-    expect_parts_of_examples(kExamples / "README.md", 14);
+    expect_parts_of_examples(kExamples / "README.md", 10);
+    expect_parts_of_examples(kGuides / "from_cub.md", 3);
+    expect_parts_of_examples(kGuides / "own_stage.md", 1);
     expect_parts_of_examples(kSource / "README.md", 1);
 }
 
@@ -187,24 +193,29 @@ bool fits(std::span<const std::string> found, std::span<const std::string> shown
 /// A command of a listing with what follows it there.
 struct Command {
     std::string text;
-    int number = 0;
+    std::string place;  ///< page and line, for messages
     bool needs_gpu = false;
     std::vector<std::string> output = {};
 };
 
-std::vector<Command> commands_of(const fs::path& page)
+/// The commands of all pages.
+std::vector<Command> commands()
 {
     std::vector<Command> commands;
-    for (const auto& listing : listings_of(page)) {
-        if (!listing.language.starts_with("console"))
-            continue;
-        int number = listing.number;
-        for (const auto& line : listing.lines) {
-            if (line.starts_with("$ "))
-                commands.push_back({line.substr(2), number, listing.language == "console gpu"});
-            else
-                commands.back().output.push_back(line);
-            ++number;
+    for (const auto& page : kPages) {
+        for (const auto& listing : listings_of(page)) {
+            if (!listing.language.starts_with("console"))
+                continue;
+            int number = listing.number;
+            for (const auto& line : listing.lines) {
+                if (line.starts_with("$ "))
+                    commands.push_back({line.substr(2),
+                                        page.filename().string() + ":" + std::to_string(number),
+                                        listing.language == "console gpu"});
+                else
+                    commands.back().output.push_back(line);
+                ++number;
+            }
         }
     }
     return commands;
@@ -274,16 +285,16 @@ TEST(Tutorial, CommandsPrintWhatItShows)
         GTEST_SKIP() << "simt needs a C++ compiler, and none is here";
     const ReadersFolder folder;
     int run = 0;
-    for (const auto& command : commands_of(kExamples / "README.md")) {
+    for (const auto& command : commands()) {
         if (command.needs_gpu)
             continue;
         if (command.text.starts_with("cat ") && !fs::exists(folder.file(command.text.substr(4))))
             (void)folder.write(command.text.substr(4), joined(command.output));
         int status = 0;
         const auto found = folder.run(command.text, status);
-        EXPECT_TRUE(fits(found, command.output)) << "README.md:" << command.number << ": " << command.text
-                                                 << "\nends with " << status << " and prints\n"
-                                                 << joined(found);
+        EXPECT_TRUE(fits(found, command.output))
+            << command.place << ": " << command.text << "\nends with " << status << " and prints\n"
+            << joined(found);
         ++run;
     }
     EXPECT_EQ(run, 18);
@@ -294,16 +305,15 @@ TEST(Tutorial, CommandsOnAGpuPrintWhatItShows)
     if (cuda::devices().empty())
         GTEST_SKIP() << cuda::no_device_reason();
     const ReadersFolder folder;
-    for (const auto& command : commands_of(kExamples / "README.md")) {
+    for (const auto& command : commands()) {
         if (!command.needs_gpu || (command.text.starts_with("./") && !fs::exists(folder.file(command.text))))
             continue;
         int status = 0;
         const auto found = folder.run(command.text, status);
         const bool may_be_noisy = command.text.find("--baseline") != std::string::npos;
         EXPECT_TRUE(status == 0 || (may_be_noisy && (status == 1 || status == 5))) << status;
-        EXPECT_TRUE(fits(found, command.output))
-            << "README.md:" << command.number << ": " << command.text << "\nprints\n"
-            << joined(found);
+        EXPECT_TRUE(fits(found, command.output)) << command.place << ": " << command.text << "\nprints\n"
+                                                 << joined(found);
     }
 }
 
@@ -316,7 +326,7 @@ TEST(Tutorial, CommandsForAGpuAreWellFormed)
     fs::copy(kSource / "runtime/check/baseline/static_costs.json", folder.file("before.json"));
     const auto reason = cuda::no_device_reason();
     int read = 0;
-    for (const auto& command : commands_of(kExamples / "README.md")) {
+    for (const auto& command : commands()) {
         if (!command.needs_gpu || !command.text.starts_with("segfold "))
             continue;
         int status = 0;

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 
 import numpy
@@ -60,6 +61,24 @@ def test_wheels_are_built_and_tested_with_folds_for_jax(monkeypatch):
     for name, value in words["environment"].items():
         monkeypatch.setenv(name, value)
     assert any(name.startswith("jaxlib") for name in build.get_requires_for_build_wheel())
+
+
+def test_the_source_distribution_can_be_configured(tmp_path, monkeypatch):
+    """It has every source that CMake wants, no folder of other figures, and is small. A release compiles it (tests/interpreters/release.py)."""
+    build = pytest.importorskip("scikit_build_core.build", reason="no scikit-build-core is here")
+    pytest.importorskip("nanobind", reason="no nanobind is here")
+    monkeypatch.chdir(ROOT)
+    archive = tmp_path / build.build_sdist(str(tmp_path))
+    assert archive.stat().st_size < 4_000_000
+    with tarfile.open(archive) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+        file.extractall(tmp_path)
+    assert not [name for name in names if name.split("/")[0] in ("papers", "findings", "tests", "build", ".git", ".github")]
+    assert {"runtime/papers/compare.cpp", "runtime/python/tests/test_wheel.py", "docs/conf.py", "LICENSE"} <= names
+    defines = dict(SEGFOLD_PYTHON="ON", SEGFOLD_TESTS="OFF", SEGFOLD_INSTALL="OFF", SEGFOLD_CUDA="OFF", Python_EXECUTABLE=sys.executable)
+    source = tmp_path / archive.name.removesuffix(".tar.gz")
+    ran = subprocess.run(["cmake", "-S", source, "-B", tmp_path / "build", *(f"-D{key}={value}" for key, value in defines.items())], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_what_is_in_the_wheel(wheel):
