@@ -7,22 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "dsl/laws/laws.h"
 #include "dsl/layout.h"
 #include "dsl/operator.h"
 
 namespace segfold {
-
-/// The laws on which a stage may rely: laws that the operator claims and that no check has refuted.
-struct UsableLaws {
-    bool associative = true;
-    bool commutative = false;
-    bool idempotent = false;
-    bool assumes_associative = false;  ///< true if associativity is refuted, but the user asked to rely on it
-
-    /// True if no check has refuted associativity. False if a check has, even if the user asked to rely on
-    /// it; only a fold from left to right then gives right results.
-    [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
-};
 
 /// Greatest total size in bytes of the `__shared__` variables of a kernel, on any GPU. Dynamic shared memory,
 /// whose size a launch sets, may be larger.

@@ -9,8 +9,6 @@
 
 #include "dsl/cpp/functions.h"
 #include "dsl/cpp/handles.h"
-#include "dsl/cpp/recorder.h"
-#include "dsl/cpp/source_location.h"
 
 namespace segfold {
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "dsl/cpp/source_location.h"
 #include "dsl/cpp/value.h"
 
 namespace segfold {

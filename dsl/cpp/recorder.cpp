@@ -1,4 +1,4 @@
-#include "dsl/cpp/recorder.h"
+#include "dsl/cpp/handles.h"
 
 #include <algorithm>
 #include <string_view>

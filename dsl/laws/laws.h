@@ -17,6 +17,18 @@ enum class Law : std::uint8_t { associative, identity, commutative, idempotent, 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
+/// The laws on which a stage may rely: laws that the operator claims and that no check has refuted.
+struct UsableLaws {
+    bool associative = true;
+    bool commutative = false;
+    bool idempotent = false;
+    bool assumes_associative = false;  ///< true if associativity is refuted, but the user asked to rely on it
+
+    /// True if no check has refuted associativity. False if a check has, even if the user asked to rely on
+    /// it; only a fold from left to right then gives right results.
+    [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
+};
+
 /// Degrees to which a law is known, from most to least reliable.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover

@@ -1,4 +1,4 @@
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 
 #include <algorithm>
 #include <memory>

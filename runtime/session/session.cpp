@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dsl/error.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/core.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/launch_plan.h"

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/check/operators/derived_operators.h"
 #include "runtime/check/relations.h"

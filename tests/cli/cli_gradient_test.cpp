@@ -5,7 +5,7 @@
 #include <string>
 
 #include "dsl/printer.h"
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/cli/cli_program.h"
 

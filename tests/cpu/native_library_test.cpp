@@ -8,7 +8,7 @@
 #include <set>
 
 #include "codegen/catalogue.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "tests/common/brief_tests.h"

@@ -9,7 +9,7 @@
 #include "dsl/printer.h"
 #include "dsl/rewrite/short_places.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/session/choice/choice.h"
 #include "tests/common/appending_operators.h"

@@ -9,7 +9,7 @@
 
 #include "dsl/cpp/define.h"
 #include "dsl/printer.h"
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "readme_example.h"

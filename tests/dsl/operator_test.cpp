@@ -11,7 +11,7 @@
 
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
 

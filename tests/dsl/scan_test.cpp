@@ -7,10 +7,9 @@
 #include "dsl/cpp/define.h"
 #include "dsl/laws/laws.h"
 #include "dsl/printer.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/rewrite/short_places.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
 

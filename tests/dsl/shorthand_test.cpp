@@ -8,7 +8,7 @@
 #include "dsl/cpp/define.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 
 namespace segfold::shorthand_test {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/judge/compare.h"

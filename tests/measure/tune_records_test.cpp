@@ -6,7 +6,7 @@
 
 #include "dsl/check/check.h"
 #include "dsl/error.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/measure/tune/known_trials.h"
 #include "runtime/session/choice/explanation.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dsl/check/rows.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "tests/common/stage_cases.h"
 #include "tests/stages/scan_cases.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "tests/scale/slice_cases.h"
 
 namespace segfold::test {

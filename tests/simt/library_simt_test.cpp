@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "runtime/backends/simt_backend.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"

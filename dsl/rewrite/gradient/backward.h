@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "dsl/rewrite/gradient/derivative.h"
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 
 namespace segfold {
 

@@ -1,4 +1,4 @@
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "dsl/evaluation/small_fold.h"
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 
 namespace segfold {
 

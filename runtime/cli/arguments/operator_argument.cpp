@@ -10,7 +10,7 @@
 #include "dsl/message/suggest.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/cli/arguments/input_types.h"
 #include "runtime/cli/views/terminal.h"

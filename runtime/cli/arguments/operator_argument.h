@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "dsl/operator.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "runtime/cli/arguments/arguments.h"
 
 namespace segfold::cli {

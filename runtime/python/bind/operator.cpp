@@ -13,7 +13,7 @@
 #include "dsl/check/warnings.h"
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "dsl/text/product.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/python/bind/call.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dsl/check/rows.h"
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "runtime/python/bind/sessions.h"
 #include "runtime/session/core.h"

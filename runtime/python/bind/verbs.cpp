@@ -10,7 +10,7 @@
 #include <set>
 
 #include "dsl/error.h"
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 #include "dsl/rewrite/index_column.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device.h"

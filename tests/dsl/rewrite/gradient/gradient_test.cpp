@@ -1,5 +1,5 @@
 // Gradients of operators: their means, their text, and what has none.
-#include "dsl/rewrite/gradient/gradient.h"
+#include "dsl/derived.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #pragma once
-// Makes gradients of operators, as operators that anyone can read, check and run.
+// Makes operators of operators: products, running results, gradients.
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,45 @@
 #include "dsl/operator.h"
 
 namespace segfold {
+
+/// One of the operators of a product, with names for its results.
+struct Factor {
+    Operator op;
+    std::string label = {};  ///< prefix of the names of its results; empty: only colliding names get a prefix
+    std::map<std::string, Expression> arguments =
+        {};  ///< parameter of `op` -> the expression of the product's parameters that replaces it
+    Position position = {};  ///< place for messages in the product's text
+};
+
+/// Returns one operator that computes the results of all `factors`, in their order.
+///
+/// Parameters of the same name are one parameter and must have one type. Colliding fields, locals and results
+/// get their operator's name as a prefix. A result without a name takes its operator's name. The product
+/// claims a law only if all factors claim it. If one factor has no identity, the product has none. Throws
+/// InputError if there is no factor, if a factor cannot be part of a product, or if parameters of one name
+/// differ in type.
+Operator product(std::vector<Factor> factors);
+
+/// product() of two operators: `mean_variance & argmax`. If an operand is itself a product, its factors join
+/// the new one: `a & b & c` has the same names as product() of the three.
+Operator operator&(const Operator& left, const Operator& right);
+
+/// How an operator is scanned.
+struct ScanForm {
+    bool exclusive = false;  ///< true: the results of an element leave out the element itself
+    /// True: scans from the end of the segment. Combine's operands keep the order of the data.
+    bool reverse = false;
+};
+
+/// Returns an operator that gives each element the results of a checked `op` over the elements of the segment
+/// up to it. These are its only outputs, and have the names of the results. It returns no results of
+/// segments.
+///
+/// Results are `finish` of the running state; `length` is the number of its elements. Exclusive results of
+/// the first element are those of an empty segment. An operator with a `scan` of its own stays as it is, and
+/// `reverse` turns its direction round. Throws InputError for an operator with a `map` and no scan. If
+/// exclusive, also throws for an operator with a scan of its own or without results of empty segments.
+[[nodiscard]] Operator scanned(Operator op, ScanForm form);
 
 /// The backward of an operator by one of its parameters.
 ///
