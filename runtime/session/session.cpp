@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "dsl/error.h"
 #include "dsl/derived.h"
+#include "dsl/error.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/core.h"
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "dsl/printer.h"
 #include "dsl/derived.h"
+#include "dsl/printer.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/cli/cli_program.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "dsl/cpp/define.h"
-#include "dsl/printer.h"
 #include "dsl/derived.h"
+#include "dsl/printer.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "readme_example.h"

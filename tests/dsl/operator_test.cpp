@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include "dsl/derived.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
 

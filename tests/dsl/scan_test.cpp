@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "dsl/cpp/define.h"
+#include "dsl/derived.h"
 #include "dsl/laws/laws.h"
 #include "dsl/printer.h"
-#include "dsl/derived.h"
 #include "dsl/rewrite/short_places.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"

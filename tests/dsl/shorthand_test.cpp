@@ -6,9 +6,9 @@
 #include <string>
 
 #include "dsl/cpp/define.h"
+#include "dsl/derived.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 
 namespace segfold::shorthand_test {

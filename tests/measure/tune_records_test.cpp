@@ -5,8 +5,8 @@
 #include <string>
 
 #include "dsl/check/check.h"
-#include "dsl/error.h"
 #include "dsl/derived.h"
+#include "dsl/error.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/measure/tune/known_trials.h"
 #include "runtime/session/choice/explanation.h"

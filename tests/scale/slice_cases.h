@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/text/parser.h"
 #include "dsl/derived.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/data/workload.h"

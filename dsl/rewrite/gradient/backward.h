@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "dsl/rewrite/gradient/derivative.h"
 #include "dsl/derived.h"
+#include "dsl/rewrite/gradient/derivative.h"
 
 namespace segfold {
 

@@ -2,8 +2,8 @@
 // Tries gradients on a few random elements.
 #include <cstdint>
 
-#include "dsl/evaluation/small_fold.h"
 #include "dsl/derived.h"
+#include "dsl/evaluation/small_fold.h"
 
 namespace segfold {
 

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "dsl/check/warnings.h"
+#include "dsl/derived.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/cli/arguments/input_types.h"
 #include "runtime/cli/views/terminal.h"

@@ -2,8 +2,8 @@
 // Reads the operand OP: a standard operator, a .seg file, or an expression.
 #include <optional>
 
-#include "dsl/operator.h"
 #include "dsl/derived.h"
+#include "dsl/operator.h"
 #include "runtime/cli/arguments/arguments.h"
 
 namespace segfold::cli {

@@ -14,8 +14,8 @@
 // InputError for arrays and options, DeviceError for device, driver and compilers, InternalError for faults
 // of segfold itself.
 #include "dsl/cpp/define.h"
-#include "dsl/error.h"
 #include "dsl/derived.h"
+#include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/array_source.h"

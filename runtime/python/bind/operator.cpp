@@ -11,9 +11,9 @@
 #include <iterator>
 
 #include "dsl/check/warnings.h"
+#include "dsl/derived.h"
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/python/bind/call.h"

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <set>
 
-#include "dsl/error.h"
 #include "dsl/derived.h"
+#include "dsl/error.h"
 #include "dsl/rewrite/index_column.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/driver/device.h"

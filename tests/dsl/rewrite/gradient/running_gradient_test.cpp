@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "dsl/derived.h"
 #include "dsl/evaluation/small_fold.h"
 #include "dsl/laws/gradient_law.h"
 #include "dsl/printer.h"
-#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/message_of.h"
