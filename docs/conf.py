@@ -99,7 +99,7 @@ def doxygen(headers, into):
         into.mkdir(parents=True, exist_ok=True)
         settings = dict(PROJECT_NAME="segfold", OUTPUT_DIRECTORY=into, GENERATE_XML="YES", GENERATE_HTML="NO", GENERATE_LATEX="NO", QUIET="YES",
                         INPUT=" ".join(path for path in known if path.rsplit("/")[-1] in headers), JAVADOC_AUTOBRIEF="YES", WARN_IF_UNDOCUMENTED="NO",
-                        EXCLUDE_SYMBOLS="segfold::detail segfold::*::detail", XML_PROGRAMLISTING="NO")  # fmt: skip
+                        EXCLUDE_SYMBOLS="segfold::detail segfold::*::detail segfold::Recording segfold::Making segfold::*_handle segfold::require_entry", XML_PROGRAMLISTING="NO")  # fmt: skip
         subprocess.run([program, "-"], input="".join(f"{key} = {value}\n" for key, value in settings.items()), text=True, check=True, cwd=ROOT)
     return bool(program)
 

@@ -90,7 +90,7 @@ private:
     Making* outer_;
 };
 
-/// An operator under definition. Definition<S> adds the parts whose types depend on the state.
+/// An operator under definition. `Definition<S>` adds the parts whose types depend on the state.
 class Recorder {
 public:
     Recorder(const Recorder&) = delete;
