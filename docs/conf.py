@@ -7,7 +7,7 @@ docs/README.md says which pages there are and in which order: each of its titles
 Doxygen the reference of C++ is left out, and its page says so.
 """
 
-import importlib.util
+import importlib
 import os
 import pathlib
 import re
@@ -109,8 +109,11 @@ def with_what_is_here(text, into):
     headers = re.findall(r"^```\{doxygenfile\} (\S+)", text, re.MULTILINE)
     if headers and not doxygen(headers, into):
         text = re.sub(r"^```\{doxygenfile\} (\S+)\n.*?^```$", r"`\1` is left out: Doxygen was not there when this site was made.", text, flags=re.MULTILINE | re.DOTALL)
-    if importlib.util.find_spec("jax") is None:
-        text = re.sub(r"^\.\. automodule:: segfold\.jax\n.*\n", "JAX was not there when this site was made, so this is left out.\n", text, flags=re.MULTILINE)
+    if ".. automodule:: segfold.jax" in text:
+        try:
+            importlib.import_module("segfold.jax")
+        except ImportError:  # no JAX is here, or the package was built without its header
+            text = re.sub(r"^\.\. automodule:: segfold\.jax\n.*\n", "segfold.jax could not be imported when this site was made, so this is left out.\n", text, flags=re.MULTILINE)
     return text
 
 
