@@ -35,7 +35,8 @@ def environment(program, folder, *packages):
     """A new virtual environment of this interpreter with these packages."""
     run(program, "-m", "venv", "--clear", folder)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
+    if packages:
+        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
     return python
 
 
@@ -73,9 +74,10 @@ def make_wheel(version, tools, source, work):
 
 
 def first_result(program, wheel, work, surroundings):
-    """Seconds from the wheel to a result, in a new environment."""
+    """Seconds from the wheel to a result, in a new environment that holds nothing else."""
+    python = environment(program, work / "first")
     begin = time.monotonic()
-    python = environment(program, work / "first", wheel)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
     run(python, "-I", "-c", FIRST_RESULT, env=surroundings, cwd=work)
     return time.monotonic() - begin
 
