@@ -1,13 +1,12 @@
 #pragma once
 // Which configuration a stage has if nobody chooses one, grown from measured rows by
 // kernels/ranks/configure.py.
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "codegen/order/stage_order.h"
+#include "codegen/order/grown_text.h"
 
 namespace segfold {
 
@@ -26,18 +25,10 @@ public:
                                                        const FormulaNames& plan_facts) const;
 
 private:
-    /// A question, or a leaf. The branch for numbers up to `number` stands behind the question.
-    struct Node {
-        std::int16_t fact;    ///< -1: a leaf
-        std::int16_t number;  ///< of a leaf: the place of its configuration
-        std::uint16_t above;  ///< the branch for greater numbers
-    };
     struct Grown {
-        std::vector<Node> tree;
+        DecisionTrees tree;  ///< a leaf has the place of its configuration
         std::vector<std::map<std::string, int>> configurations;
     };
-
-    static void read_branch(std::string_view& text, int line, Grown& grown);
 
     std::map<std::string, Grown, std::less<>> stages_;
 };

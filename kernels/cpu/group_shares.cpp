@@ -16,8 +16,8 @@
 //% launch  join_groups  grid = ceil_div(num_segments, 256)  block = 1
 //% use     cpu/parts/group_numbers.h
 
-// The number of shares, as the front matter computes it. Each has at least 16 elements for each group:
-// clearing and joining its table costs less than filling it.
+// Returns the number of shares, as the front matter computes it. Each share has at least 16 elements for each
+// group, so that its table takes less time to clear and to join than to fill.
 static inline i64 num_shares_of(const Segments& segments)
 {
     const i64 groups = segments.num_segments > 0 ? segments.num_segments : 1;
@@ -27,8 +27,7 @@ static inline i64 num_shares_of(const Segments& segments)
     return fewer < 1 ? 1 : fewer < kMostShares ? fewer : kMostShares;
 }
 
-// Folds a share of neighbouring elements into its table: the elements of a group meet in the order in which
-// they stand.
+// Folds a share of consecutive elements into the share's table. The elements of a group are joined in order.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -62,7 +61,8 @@ extern "C" void fold_share(i64 share,
 
 constexpr Index kJoinedGroups = 256;
 
-// Joins the tables of all shares in order into the first one, for kJoinedGroups neighbouring groups.
+// Joins the tables of all shares in order into the first table, for kJoinedGroups neighbouring groups, and
+// stores their results.
 extern "C" void join_groups(i64 part,
                             const Segments& segments,
                             const Results& results,

@@ -12,8 +12,8 @@
 //% use     cpu/parts/map_shares.h
 //% end
 
-// A block of features is made of kVectors vectors. Of long segments, and where a block has few vectors, so
-// many parts are folded side by side that no addition waits for the one before.
+// A block of features consists of kVectors vectors. If a block has few vectors, kParts parts of a long
+// segment are folded side by side, so that no addition waits for the one before.
 constexpr int kVectorLanes = kFeatureLanes < kLanes ? kFeatureLanes : kLanes;
 constexpr int kVectors = kFeatureLanes / kVectorLanes;
 //% if costly_combine
@@ -36,8 +36,8 @@ constexpr Index kLongPart = 16;
     append(totals, lane, get(later, lane));
 }
 
-// Appends `count` rows to the totals of each part, the first of which begins with the element at `index`. A
-// row has `vectors` vectors of `lanes` features in the block.
+// Appends `count` rows to the totals of each part. The first part begins with the element at `index`. The
+// block has `vectors` vectors of `lanes` features of each row.
 [[gnu::always_inline]] static inline void take_rows(States* totals, const Inputs& inputs, Index index,
                                                     Index position, Index segment, Index count, int parts,
                                                     Index feature, Index num_features, int vectors,
@@ -61,7 +61,7 @@ constexpr Index kLongPart = 16;
     }
 }
 
-// The totals of a block of features of the items `begin` to `end` - 1 of a segment.
+// Folds the items `begin` to `end` - 1 of a segment, for one block of features.
 [[gnu::always_inline]] static inline void fold_rows(States* totals, const Inputs& inputs,
                                                     const Segments& segments, Index segment, Index begin,
                                                     Index end, Index feature, Index num_features,
@@ -131,7 +131,7 @@ constexpr Index kLongPart = 16;
 }
 
 // Folds the segments between two cuts one after the other, block by block of features. The last block ends
-// with the row, and overlaps the one before.
+// with the row and overlaps the block before.
 [[gnu::always_inline]] static inline void fold_between(const Cut& begin, const Cut& end,
                                                        const Inputs& inputs, const Segments& segments,
                                                        const Results& results, State* heads, State* tails,
@@ -162,8 +162,9 @@ constexpr Index kLongPart = 16;
     }
 }
 
-// A share folds the segments on its piece of the path. What it has of a segment that began before it, and of
-// one that ends behind it, waits for join_rows. Rows shorter than a block are folded feature by feature.
+// A share folds the segments between its two cuts. Its part of a segment that began before the share, and its
+// part of one that goes on behind the share, wait for join_rows. Rows shorter than a block are folded feature
+// by feature.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

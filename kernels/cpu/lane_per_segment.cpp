@@ -22,9 +22,9 @@
     store(results, segment, length, get(totals, lane));
 }
 
-// The lanes take neighbouring segments and walk through them in step, each strictly from left to right, as
-// the reference does; lanes whose segment is over wait. Good for segments of a few elements and of about one
-// length.
+// Each lane folds one of kLanes neighbouring segments strictly from left to right, as the reference does.
+// Lanes walk in step, and a lane whose segment is over waits. This is fast for segments of a few elements and
+// of similar lengths.
 static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
                               Index first)
 {

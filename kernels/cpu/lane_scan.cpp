@@ -16,16 +16,16 @@
 //% end
 //% use     cpu/parts/fold_items.h
 
-// Segments whose totals are read out of a tile before the first of them is stored.
+// Segments whose totals are read from a tile before the first of them is stored.
 constexpr int kBlockSegments = 16 * kLanes;
 
 alignas(64) static const unsigned kLaneBits[kLanes] = {
     0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
 
-// What a tile leaves. Item k of lane l is item l * kLaneItems + k of the tile, with the slot k * kLanes + l.
-// Where a segment begins, byte `slot` of marks is 1 and bit l of heads[k] is set. A slot of scanned has the
-// total from the last segment begin up to its item, carries the total of what lies before each lane of the
-// segment that is open there.
+// A tile after the scan. Item k of lane l is item l * kLaneItems + k of the tile, and its slot is k * kLanes
+// + l. If a segment begins with this item, byte `slot` of `marks` is 1 and bit l of heads[k] is set.
+// `scanned` has at each slot the total of the lane's items from the last begin of a segment up to this item.
+// `carries` has for each lane the total of the earlier items of the segment that is open before the lane.
 struct Tile {
     alignas(64) unsigned long long marks[kTileItems / 8];
     alignas(64) unsigned heads[kLaneItems];
@@ -38,8 +38,8 @@ struct Tile {
     return place % kLaneItems * kLanes + place / kLaneItems % kLanes;
 }
 
-// Slots of some segments. Functions that go from slot to slot stand apart from those that compute them: where
-// compilers see how a slot came about, they take it out of its vector.
+// Slots of some segments. Functions that use slots are not inlined into those that compute them: a compiler
+// that sees both takes slots out of their vectors one by one.
 struct Slots {
     alignas(64) unsigned at[kBlockSegments];
 };
@@ -62,8 +62,8 @@ struct Slots {
     }
 }
 
-// Marks where segments begin in the tile whose first item is `item`, from the end of `segment` on. Returns
-// the first segment that ends behind the tile.
+// Marks where segments begin in the tile whose first item is `item`. `segment` is the first segment that ends
+// in the tile or behind it. Returns the first segment that ends behind the tile.
 [[gnu::noinline]] static Index mark_heads(Tile& tile, const Segments& segments, Index item, Index segment)
 {
     const Segments all = segments;
@@ -90,9 +90,10 @@ struct Slots {
     mark_slots(marks, slots, count);
     for (; last < all.num_segments && segment_end(all, last) - item <= kTileItems; ++last)
         marks[slot_of(segment_end(all, last) - item)] = 1;
-    // The end of the tile has the slot of its first item.
+    // A segment that ends with the tile has marked the slot of the tile's first item, so this slot is written
+    // again.
     marks[0] = segment < all.num_segments && segment_begin(all, segment) == item;
-    // A product brings the lowest bits of eight bytes together.
+    // One multiplication gathers the lowest bits of eight bytes.
     constexpr unsigned long long kBits = 0x0102040810204080;
     #pragma omp simd
     for (int k = 0; k < kLaneItems; ++k) {
@@ -103,7 +104,7 @@ struct Slots {
     return last;
 }
 
-// Joins item k of a lane to the lane's total, or begins a new total with it.
+// Joins item k of a lane to the lane's total, or begins a new total if a segment begins with the item.
 [[gnu::always_inline]] static inline void scan_item(States& totals, Totals& scanned, const Inputs& inputs,
                                                     const Items& items, int taken, int k, int lane,
                                                     Index index, unsigned heads)
@@ -115,8 +116,8 @@ struct Slots {
     put_total(scanned, (taken + k) * kLanes + lane, total);
 }
 
-// Goes past a lane: each lane of `carry` holds the same, so that whether a segment begins is a choice and no
-// branch.
+// Joins a lane's total to the carry, or replaces the carry if a segment begins in the lane. All lanes of
+// `carry` hold the same state, so this is a choice between values and no branch.
 [[gnu::always_inline]] static inline void pass_lane(States& carry, int copy, const States& totals, int lane,
                                                     unsigned heads)
 {
@@ -125,8 +126,8 @@ struct Slots {
     put(carry, copy, choose((heads & (1u << lane)) != 0, total, joined));
 }
 
-// Scans the tile whose first item is `begin`; `open` is the total of the segment that is open there. Returns
-// that of the segment that is open behind it.
+// Scans the tile whose first item is `begin`. `open` is the total of the segment that is open before the
+// tile. Returns the total of the segment that is open behind the tile.
 [[gnu::noinline]] static State scan_tile(Tile& tile, const Inputs& inputs, Index begin, State open)
 {
     States totals;
@@ -181,7 +182,7 @@ struct Slots {
     put_total(scanned, k * kLanes + lane, choose((open & kLaneBits[lane]) != 0, joined, total));
 }
 
-// Joins each lane's carry to the totals up to the first begin of a segment in the lane.
+// Joins each lane's carry to the lane's totals before the first begin of a segment.
 [[gnu::noinline]] static void carry_totals(Tile& tile)
 {
     unsigned open = 0xffff;
@@ -196,8 +197,8 @@ struct Slots {
     }
 }
 
-// Stores the total of a segment that ends in the tile and began in the share. `carry` is that of its lane,
-// where carry_totals() has not joined it.
+// Stores the total of a segment that ends in the tile and began in the share. `carry` is the carry of the
+// lane in which it ends. If `is_carried` is true, carry_totals() has joined it already.
 [[gnu::always_inline]] static inline void store_segment(const Segments& segments, const Results& results,
                                                         Index item, Index segment, State total, State carry,
                                                         bool is_carried)
@@ -224,8 +225,9 @@ struct Slots {
     put(carries, lane, get(of_lanes, place / kLaneItems % kLanes));
 }
 
-// Stores `count` segments from `first` on, a multiple of kLanes. Totals lie scattered, so that they are taken
-// one by one, long before they are used: a processor forwards no part of a vector that it has just stored.
+// Stores `count` segments from `first` on; `count` is a multiple of kLanes. Totals lie scattered, so they are
+// read one by one. They are read long before they are used, because a processor does not forward parts of a
+// vector that it has just stored.
 [[gnu::noinline]] static void store_segments(const Tile& tile, const Segments& segments,
                                              const Results& results, Index item, Index first, int count,
                                              bool is_carried)
@@ -255,7 +257,7 @@ struct Slots {
     }
 }
 
-// Stores the segments from `first` to `last` - 1, which end in the tile and began in the share.
+// Stores the segments `first` to `last` - 1, which end in the tile and began in the share.
 static inline void store_tile(Tile& tile, const Segments& segments, const Results& results, Index item,
                               Index first, Index last)
 {
@@ -275,8 +277,9 @@ static inline void store_tile(Tile& tile, const Segments& segments, const Result
     }
 }
 
-// Where a share begins: at a tile, and with the first segment that ends behind that place. It is near the
-// cut, whose offsets the cache has: steps back from there are doubled until they reach it.
+// Returns where a share begins: the first item of a tile, and the first segment that ends behind this item.
+// This segment is near the share's cut, whose offsets are in the cache. So the search goes back from the cut,
+// in steps that double.
 static inline Cut tile_begin(const Segments& segments, i64 share)
 {
     if (share == 0)
@@ -304,7 +307,8 @@ static inline Cut tile_begin(const Segments& segments, i64 share)
     return {item, low};
 }
 
-// The items from `item` to `end` - 1 of whole tiles in which `segment` is all there is, and does not end.
+// Returns the number of items, from `item` on and before `end`, in whole tiles that lie inside of `segment`.
+// The segment does not end in these tiles.
 static inline Index items_inside(const Segments& segments, Index segment, Index item, Index end)
 {
     if (segment == segments.num_segments || segment_begin(segments, segment) > item)
@@ -314,7 +318,7 @@ static inline Index items_inside(const Segments& segments, Index segment, Index 
     return inside / kTileItems * kTileItems;
 }
 
-// A share scans its tiles one after the other, and folds what lies inside of a segment without a scan.
+// A share scans its tiles one after the other. Tiles that lie inside of a segment are folded without a scan.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -355,7 +359,7 @@ extern "C" void fold_share(i64 share,
         segment = last;
         item += kTileItems;
     }
-    // What is left is less than a tile, behind the last one.
+    // Folds the items behind the share's last whole tile.
     for (; segment < end.segment; ++segment) {
         const Index from = segment_begin(segments, segment);
         const Index to = segment_end(segments, segment);

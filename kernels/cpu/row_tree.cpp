@@ -14,18 +14,18 @@
 //% end
 //% use     cpu/parts/fold_items.h
 
-// A row is made of kLanes consecutive items of a segment, or of those that are left. Up to kLanes rows of a
-// segment go through the trees; a longer segment is folded alone.
+// A row consists of kLanes consecutive items of a segment; the last row may have fewer. Segments of up to
+// kLanes rows are folded by trees. A longer segment is folded alone.
 constexpr Index kMostLength = kLanes * kLanes;
 
-// Some rows, one behind the other; there is room for one vector of rows behind those of a group.
+// Rows of a group of segments, one behind the other. There is room for one more vector of rows.
 struct Rows {
     alignas(64) Index begin[kMostLength + kLanes];
     alignas(64) Index length[kMostLength + kLanes];
 };
 
-// The segments that are under way. Their extents are looked up long before they are used: a processor
-// forwards no part of a vector that it has just stored.
+// Segments whose extents are looked up at once, long before they are used: a processor does not forward parts
+// of a vector that it has just stored.
 constexpr int kBlockSegments = 16 * kLanes;
 
 struct Extents {
@@ -62,7 +62,7 @@ struct Extents {
     clip(row, neutral, length);
 }
 
-// Joins neighbours among the lanes of each row until one is left; lane k of `totals` gets that of row k.
+// Joins neighbouring lanes of each row until one state is left. Lane k of `totals` gets the total of row k.
 [[gnu::always_inline]] static inline void join_rows(States& totals, States* rows)
 {
     #pragma GCC unroll 4
@@ -76,8 +76,8 @@ struct Extents {
     }
 }
 
-// The totals of kLanes rows. A function of its own: where compilers see how begins came about, they take
-// them out of vectors one by one.
+// Folds kLanes rows; lane k of `totals` gets the total of row k. This function is not inlined, because a
+// compiler that sees how `begin` was computed takes its numbers out of vectors one by one.
 [[gnu::noinline]] static void fold_rows(States& totals, const Inputs& inputs, const Index* begin,
                                         const Index* length)
 {
@@ -94,7 +94,7 @@ struct Extents {
     join_rows(totals, rows);
 }
 
-// Joins the totals of each segment's rows, which begin at begins[k] and are counts[k].
+// Joins the totals of each segment's rows. Segment k has counts[k] rows, from row begins[k] on.
 [[gnu::noinline]] static void join_segments(States& totals, const Totals& row_totals, const Index* begins,
                                             const Index* counts)
 {
@@ -107,8 +107,8 @@ struct Extents {
     join_rows(totals, rows);
 }
 
-// Writes the rows of kLanes segments one behind the other; returns how many they are. Whole vectors are
-// written, and what is too much of one is overwritten by the next.
+// Writes the rows of kLanes segments one behind the other and returns the number of rows. Whole vectors are
+// written, and the next segment overwrites what is too much.
 [[gnu::noinline]] static Index list_rows(Rows& rows, Index* begins, Index* counts, const Index* begin,
                                          const Index* length)
 {
@@ -135,7 +135,7 @@ struct Extents {
     return num_rows;
 }
 
-// Row `round` of each of kLanes segments; there may be none.
+// Lists row `round` of each of kLanes segments. A segment that has no such row gets a row of length 0.
 static inline void list_round(Rows& rows, Index round, const Index* begin, const Index* length)
 {
     #pragma omp simd
@@ -153,7 +153,7 @@ static inline void list_round(Rows& rows, Index round, const Index* begin, const
     store(results, segment, length, get(totals, lane));
 }
 
-// The totals of kLanes segments, none longer than kMostLength.
+// Folds kLanes segments to `totals`. None of them is longer than kMostLength.
 static inline void fold_short(States& totals, const Inputs& inputs, const Index* begin, const Index* length,
                               Index longest)
 {
@@ -183,7 +183,7 @@ static inline void fold_short(States& totals, const Inputs& inputs, const Index*
     join_segments(totals, row_totals, begins, counts);
 }
 
-// Folds kLanes segments from `first` on.
+// Folds kLanes segments from `first` on and stores their results.
 static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
                               Index first, const Index* begin, const Index* length)
 {
@@ -222,8 +222,8 @@ static inline void fold_group(const Inputs& inputs, const Segments& segments, co
     }
 }
 
-// A share folds the segments on its piece of the path. What it has of a segment that began before it, and
-// of one that ends behind it, waits for join_shares.
+// A share folds the segments between its two cuts. Its part of a segment that began before the share, and its
+// part of one that goes on behind the share, wait for join_shares.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -245,7 +245,8 @@ extern "C" void fold_share(i64 share,
         item = last;
         ++segment;
     }
-    // A row is read whole, so that it must end kLanes items before the last one.
+    // Rows are read whole, so groups must end at least kLanes items before the end of the input. Other
+    // segments are folded one by one.
     Extents extents;
     while (end.segment - segment >= kLanes) {
         const Index left = (end.segment - segment) / kLanes * kLanes;

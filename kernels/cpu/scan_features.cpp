@@ -14,14 +14,14 @@
 //% launch  scan_share    grid = num_shares  block = 1
 //% use     cpu/parts/scan_cuts.h
 
-// A block of features is made of kVectors vectors.
+// A block of features consists of kVectors vectors.
 constexpr int kVectorLanes = kFeatureLanes < kLanes ? kFeatureLanes : kLanes;
 constexpr int kVectors = kFeatureLanes / kVectorLanes;
 
-// Consecutive rows of a segment, and a block of their features.
+// Consecutive rows of a segment, and the first feature of a block of their features.
 struct Rows {
     Index segment;
-    Index begin;  // item
+    Index begin;  // the first row, counted as an item
     Index end;
     Index feature;
 };
@@ -33,7 +33,7 @@ struct Rows {
     append(totals, lane, lift_feature(inputs, row, k, index, position, segment));
 }
 
-// Folds a block of `vectors` vectors of `lanes` features to one state for each feature.
+// Folds rows to one state for each feature of a block, which has `vectors` vectors of `lanes` features.
 [[gnu::always_inline]] static inline void fold_block(State* states, const Inputs& inputs,
                                                      const Segments& segments, const Rows& rows,
                                                      Index num_features, int vectors, int lanes)
@@ -60,7 +60,8 @@ struct Rows {
             states[rows.feature + v * lanes + lane] = get(totals[v], lane);
 }
 
-// Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
+// Folds the share's part of the segment that goes on behind the share. The state of the last share is not
+// used.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -86,8 +87,8 @@ extern "C" void fold_share(i64 share,
 
 constexpr int kJoinFeatures = 64;
 
-// Joins those states along the way: each share gets the states of its first segment before it. As many
-// features are joined side by side.
+// Joins the states that fold_share() left, along the way of the scan, for kJoinFeatures features side by
+// side. Each share gets the states with which its first segment begins.
 extern "C" void join_carries(i64 block,
                              const Segments& segments,
                              const Results& results,
@@ -116,7 +117,7 @@ extern "C" void join_carries(i64 block,
     }
 }
 
-// Scans one feature of a row. `is_first` says that the scan enters its segment with it.
+// Scans feature k of a row. `is_first` is true if the scan enters the segment with this row.
 [[gnu::always_inline]] static inline void scan_lane(States& states, int lane, const Inputs& inputs,
                                                     const Results& results, const Row& row, int k,
                                                     Index index, Index position, const Rows& rows,
@@ -155,9 +156,9 @@ extern "C" void join_carries(i64 block,
 }
 //% end
 
-// Scans a block of `vectors` vectors of `lanes` features. It goes on from `before`, one state for each
-// feature of a row; null where the segment begins on the way of the scan. `ends` says that its end on that
-// way is there.
+// Scans rows for a block of `vectors` vectors of `lanes` features. The scan goes on from `before`, which has
+// one state for each feature of a row. It is null if the scan enters the segment with these rows. `ends` is
+// true if the scan leaves the segment with them.
 [[gnu::always_inline]] static inline void scan_block(const Inputs& inputs, const Results& results,
                                                      const Segments& segments, const Rows& rows,
                                                      const State* before, bool ends, int vectors, int lanes)
@@ -195,7 +196,7 @@ extern "C" void join_carries(i64 block,
     //% end
 }
 
-// Scans all features of rows.
+// Scans rows for all features, block by block.
 static inline void scan_rows(const Inputs& inputs, const Results& results, const Segments& segments,
                              Rows rows, const State* before, bool ends)
 {
@@ -210,7 +211,8 @@ static inline void scan_rows(const Inputs& inputs, const Results& results, const
         scan_block(columns, all, segments, rows, before, ends, 1, int(num_features - rows.feature));
 }
 
-// A share walks through its segments. The states that it begins with are joined.
+// A share scans its segments one after the other. The states with which it begins have been joined by
+// join_carries().
 extern "C" void scan_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -245,7 +247,7 @@ extern "C" void scan_share(i64 share,
 }
 //% if map
 
-// A share maps the segments that end in it, when all totals are there.
+// A share maps the segments that end in it. The launch before has stored all totals.
 //% launch  map_share  grid = num_shares  block = 1
 //% use     cpu/parts/map_items.h
 extern "C" void map_share(i64 share, const Inputs& inputs, const Segments& segments, const Results& results)

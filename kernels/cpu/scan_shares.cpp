@@ -21,7 +21,8 @@
 //% end
 
 //% if associative
-// Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
+// Folds the share's part of the segment that goes on behind the share. The state of the last share is not
+// used.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -33,7 +34,8 @@ extern "C" void fold_share(i64 share,
                               : identity();
 }
 
-// Joins those states along the way: each share gets the state of its first segment before it.
+// Joins the states that fold_share() left, along the way of the scan. Each share gets the state with which
+// its first segment begins.
 extern "C" void join_carries(i64, const Segments& segments, State* share_states)
 {
     const i64 num_shares = (i64(segments.num_items) + segments.num_segments + kShareSteps - 1) / kShareSteps;
@@ -50,7 +52,7 @@ extern "C" void join_carries(i64, const Segments& segments, State* share_states)
     }
 }
 //% else
-// Combine is refuted to be associative, so that a share takes whole segments: those that end in it.
+// combine() is refuted to be associative, so a share takes whole segments: those that end in it.
 static inline Share share_of(const Segments& segments, i64 share)
 {
     Cut cuts[2] = {share_begin(segments, share), share_begin(segments, share + 1)};
@@ -61,7 +63,8 @@ static inline Share share_of(const Segments& segments, i64 share)
 }
 //% if reverse && (keeps_results || map)
 
-// The total of a segment from left to right, which the state of the scan is not.
+// Folds a segment from left to right. The state of a reverse scan is not this total, because combine() is not
+// associative.
 static inline State fold_in_order(const Inputs& inputs, const Segments& segments, Index segment)
 {
     const Index begin = segment_begin(segments, segment);
@@ -77,10 +80,10 @@ static inline State fold_in_order(const Inputs& inputs, const Segments& segments
 //% end
 //% end
 
-// Where a run of items lies, in the order in which the scan takes them.
+// Consecutive items of a segment, in the order in which the scan takes them.
 struct Run {
-    Index index;     // of the input, of the first
-    Index position;  // in its segment
+    Index index;     // place of the first item in the input
+    Index position;  // place of the first item in its segment
     Index segment;
 };
 
@@ -98,7 +101,7 @@ struct Run {
     return load_item(inputs, run.index + step_of(k), run.position + step_of(k), run.segment);
 }
 
-// Scans item k of a run. `is_first` says that the scan enters its segment with it.
+// Scans item k of a run. `is_first` is true if the scan enters the segment with this item.
 [[gnu::always_inline]] static inline State scan_step(const Inputs& inputs, const Results& results,
                                                      const Run& run, Index k, State before, bool is_first)
 {
@@ -111,8 +114,8 @@ struct Run {
 }
 
 //% if associative && !costly_combine
-// A block of a long run is cut into pieces that are scanned side by side, so that few items wait for the one
-// before. First the pieces are folded, to know the state before each.
+// A block of a long run is cut into pieces that are scanned side by side, so that few items wait for the item
+// before. The pieces are folded first, which gives the state before each piece.
 constexpr int kPieces = sizeof(State) <= 8 ? 8 : 4;
 constexpr Index kPieceItems = 64;
 
@@ -171,7 +174,8 @@ static inline State scan_items(const Inputs& inputs, const Results& results, con
     return before;
 }
 
-// A share walks through its segments. The states that it begins with are joined.
+// A share scans its segments one after the other. The first state is the one that the shares before it leave
+// open, if there is one.
 extern "C" void scan_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -228,7 +232,7 @@ extern "C" void scan_share(i64 share,
 }
 //% if map
 
-// A share maps the segments that end in it, when all totals are there.
+// A share maps the segments that end in it. The launch before has stored all totals.
 //% launch  map_share  grid = num_shares  block = 1
 //% use     cpu/parts/map_items.h
 extern "C" void map_share(i64 share, const Inputs& inputs, const Segments& segments, const Results& results)

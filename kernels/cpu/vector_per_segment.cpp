@@ -13,8 +13,8 @@
 //% end
 //% use     cpu/parts/fold_items.h
 
-// A share folds the segments on its piece of the path one after the other. What it has of a segment that
-// began before it, and of one that ends behind it, waits for join_shares.
+// A share folds the segments between its two cuts, one after the other. Its part of a segment that began
+// before the share, and its part of one that goes on behind the share, wait for join_shares.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

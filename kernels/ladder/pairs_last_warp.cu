@@ -10,18 +10,18 @@
 //% where   block_threads * state_bytes <= 49152
 //% use     parts/elements/take_consecutive.cuh
 
-// Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.
+// The rounds of 32 pairs and fewer belong to one warp, so they need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int pairs = kBlockThreads / 2; pairs > kWarpThreads; pairs /= 2) {
         const bool takes_part = int(threadIdx.x) < pairs;
         if (takes_part)
             state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
-        __syncthreads();  // all have read
+        __syncthreads();  // all threads have read
         if (takes_part)
             tile[threadIdx.x] = state;
         __syncthreads();  // the round is over
@@ -38,5 +38,5 @@ __device__ __forceinline__ State fold_block(State state)
             __syncwarp();  // the round is over
         }
     }
-    return state;  // not read once more: compilers let all warps do so, while this one writes
+    return state;  // not tile[0]: compilers let all warps read it while this warp writes
 }

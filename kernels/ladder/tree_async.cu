@@ -14,13 +14,13 @@
 //% use     parts/tiles/block_shares.cuh
 //% use     parts/elements/warp_tile.cuh
 
-// A warp takes tiles that lie side by side and has two places for them: while its lanes fold the one, copies
-// fill the other, past the registers. Tiles begin at multiples of their size in the input, where vectors can
-// be copied; what a tile holds before the share and behind it is passed over.
+// A warp takes consecutive tiles and has room for two: while its lanes fold one tile, the next one is copied,
+// past the registers. Tiles begin at multiples of their size in the input, so that vectors can be copied.
+// Elements of a tile that lie outside of the share are skipped.
 //% if commutative
-// A lane folds its row of each tile; lanes are joined at the end.
+// Each lane folds its row of every tile, and the lanes are joined at the end.
 //% else
-// combine() need not commute: a lane's row is consecutive, and lanes are joined once a tile.
+// combine() need not commute: a lane's row is consecutive, and the lanes are joined after each tile.
 //% end
 struct alignas(128) TwoTiles {
     Tile at[2];
@@ -45,7 +45,7 @@ __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, I
         copy_tile(mine.at[0], inputs, tile, there);
     for (; tile < last; tile += kWarpItems) {
         wait_for_copies();
-        __syncwarp();  // the tile is there, and all lanes are done with the one before
+        __syncwarp();  // the tile has been copied, and all lanes are done with the one before
         if (tile + kWarpItems < last)
             copy_tile(mine.at[turn ^ 1], inputs, tile + kWarpItems, there);
         //% if !commutative
@@ -67,7 +67,7 @@ __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, I
         }
         //% if !commutative
         row = warp_reduce(row);
-        // The other lanes' totals stay the identity, so that the block's order is the shares'.
+        // The totals of other lanes stay the identity, so that the block joins the warps' shares in order.
         if (lane == 0)
             total = combine(total, row);
         //% end

@@ -24,23 +24,24 @@
 //% use     parts/reduce/cluster.cuh
 //% use     parts/tiles/fold_share.cuh
 
-// Joins the totals of the cluster's blocks, which their threads 0 have, in order, to thread 0 of the first
-// block. All threads of the cluster call it.
+// Joins the totals of the cluster's blocks in order, to thread 0 of the first block. Thread 0 of each block
+// has the block's total. All threads of the cluster call it.
 __device__ __forceinline__ State join_cluster(State total)
 {
     __shared__ State of_block;
     const bool is_first = blockIdx.x % kClusterBlocks == 0;
     if (threadIdx.x == 0)
         of_block = total;
-    wait_for_cluster();  // the totals of all blocks are there
+    wait_for_cluster();  // the totals of all blocks are written
     if (is_first && threadIdx.x < kWarpThreads)
         total = warp_reduce(threadIdx.x < kClusterBlocks ? *in_block(&of_block, threadIdx.x) : identity());
-    wait_for_cluster();  // they have been read: blocks may leave, or write the next ones
+    wait_for_cluster();  // the totals have been read, so blocks may leave or write again
     return total;
 }
 
 //% if whole
-// All blocks share the one segment. What clusters have joined they leave to the last of their first blocks.
+// The whole input is one segment, which all blocks share. The first block of each cluster has the cluster's
+// total, and the last of these blocks to come joins all totals.
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1) __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -57,8 +58,8 @@ reduce(Inputs inputs,
         store(results, 0, segments.num_items, total);
 }
 //% else
-// A cluster takes one segment, or every so many of them where there are more than clusters, and needs no
-// memory but its own.
+// A cluster takes one segment. If there are more segments than clusters, it goes on with every
+// num_clusters-th segment. It needs no scratch memory.
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1) __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

@@ -15,13 +15,14 @@
 //% use     parts/elements/take_consecutive.cuh
 //% end
 
-// In round r thread t joins the states at t * 2^(r+1) and 2^r further on: whole warps drop out, and nothing
-// is divided. But threads of a warp now read places that are powers of two apart, which meet in few banks.
+// In round r, thread t joins the states at t * 2^(r+1) and 2^r behind it. Whole warps drop out, and no
+// remainder is computed. But the threads of a warp now read places that are powers of two apart, which lie in
+// few banks.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int stride = 1; stride < kBlockThreads; stride *= 2) {
         const int place = 2 * stride * int(threadIdx.x);

@@ -14,14 +14,14 @@
 //% use     parts/elements/take_consecutive.cuh
 //% end
 
-// In round r a thread whose number divides by 2^(r+1) joins the state that is 2^r further on. Those that do
-// not lie in the same warps, so all warps stay busy until the end; and a remainder takes many instructions.
-// Neighbours are joined in order, so combine() need not commute.
+// In round r, a thread whose number is a multiple of 2^(r+1) joins the state 2^r behind its own. These
+// threads are spread over many warps, so most warps stay busy although few threads work. And a remainder
+// takes many instructions. Neighbours are joined in order, so combine() need not commute.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int stride = 1; stride < kBlockThreads; stride *= 2) {
         if (int(threadIdx.x) % (2 * stride) == 0)

@@ -11,13 +11,14 @@
 //% where   !atomic_totals || (whole && atomic_combine)
 //% use     parts/elements/take_strided.cuh
 
-// Rounds of 32 threads and fewer need no barrier of the block, and no question who takes part: lanes beyond
-// the round's join what nobody reads. The papers' warps ran in step; today's need a barrier of their own.
+// The rounds of 32 threads and fewer need no barrier of the block. Nor do they test which threads take part:
+// nobody reads the states that the other lanes join. The papers' warps ran in step; today's need a barrier of
+// the warp.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int stride = kBlockThreads / 2; stride > kWarpThreads; stride /= 2) {
         if (int(threadIdx.x) < stride)
@@ -34,5 +35,5 @@ __device__ __forceinline__ State fold_block(State state)
             __syncwarp();  // the round is over
         }
     }
-    return state;  // not read once more: compilers let all warps do so, while this one writes
+    return state;  // not tile[0]: compilers let all warps read it while this warp writes
 }

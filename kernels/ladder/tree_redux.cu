@@ -14,8 +14,8 @@
 //% end
 
 //% if async_copies
-// A warp's lanes are folded by one instruction instead of five shuffles and five combine(). GPUs that have it
-// have asynchronous copies too.
+// One instruction folds a warp's lanes, instead of five shuffles and five combine(). GPUs that have this
+// instruction have asynchronous copies too.
 __device__ __forceinline__ State fold_block(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
@@ -23,13 +23,13 @@ __device__ __forceinline__ State fold_block(State state)
     const State total = redux(state);
     if (threadIdx.x % kWarpThreads == 0)
         totals[threadIdx.x / kWarpThreads] = total;
-    __syncthreads();  // the totals of all warps are there
+    __syncthreads();  // the totals of all warps are written
     if (threadIdx.x < kWarpThreads)
         return redux(threadIdx.x < kWarps ? totals[threadIdx.x] : identity());
     return state;
 }
 //% else
-// The GPU has no such instruction: lanes exchange registers.
+// The GPU has no instruction that folds a warp's lanes, so lanes exchange registers.
 __device__ __forceinline__ State fold_block(State state)
 {
     return block_reduce(state);

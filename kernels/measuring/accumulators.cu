@@ -13,9 +13,10 @@
 //% moves   num_elements * rounds * sums * 8
 //% launch  accumulate  grid = ceil_div(num_elements, block_threads)  block = block_threads
 
-// Every round reads and writes each of the thread's kSums sums. Outside of registers the round begins with a
-// sum that only the data tells, the same one in all of a block: no compiler can keep the sums elsewhere, an
-// array that is indexed so lies in local memory, and neighbouring threads touch neighbouring words.
+// Every round reads and writes each of the thread's kSums sums. If sums are not kept in registers, each round
+// begins with a sum that a word of the data chooses, the same for all threads of a block. So no compiler can
+// keep the sums in registers, and an array lies in local memory. Neighbouring threads touch neighbouring
+// words.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 accumulate(const unsigned* values,
            //% if memory == 3
@@ -38,13 +39,13 @@ accumulate(const unsigned* values,
         sums[k] = x + unsigned(k);
     //% elif memory == 1
     __shared__ unsigned block_sums[kSums * kBlockThreads];
-    unsigned* sums = block_sums + threadIdx.x;  // one in kBlockThreads is this thread's
+    unsigned* sums = block_sums + threadIdx.x;  // every kBlockThreads-th sum is this thread's
     #pragma unroll 1
     for (int k = 0; k < kSums; ++k)
         sums[k * kBlockThreads] = x + unsigned(k);
     //% else
     const int stride = int(gridDim.x) * kBlockThreads;
-    unsigned* sums = all_sums + i;  // one in stride is this thread's
+    unsigned* sums = all_sums + i;  // every stride-th sum is this thread's
     #pragma unroll 1
     for (int k = 0; k < kSums; ++k)
         sums[k * stride] = x + unsigned(k);

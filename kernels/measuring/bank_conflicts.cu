@@ -22,8 +22,9 @@ using Item = unsigned long long;
 using Item = unsigned;
 //% end
 
-// 1024 items in rows of kStride, kPadding items apart. Lanes read the same column of 32 neighbouring rows, as
-// in a transposition: with rows of 32 items all of them lie in one bank, with one item more each has its own.
+// Shared memory holds 1024 items in rows of kStride items, with kPadding items between them. Lanes read the
+// same column of 32 neighbouring rows, as in a transposition. With rows of 32 items, all these items lie in
+// one bank; with one item between rows, each lies in a bank of its own.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 bank_conflicts(const Item* values,
                Item* results,
@@ -33,12 +34,13 @@ bank_conflicts(const Item* values,
     __shared__ Item rows[1024 / kStride * kPitch];
     for (int k = int(threadIdx.x); k < 1024; k += kBlockThreads)
         rows[k / kStride * kPitch + k % kStride] = values[k];
-    __syncthreads();  // all rows are there
+    __syncthreads();  // all rows are written
 
     Item total = 0;
     #pragma unroll 1
     for (unsigned round = 0; round < kRounds; ++round) {
-        // Other rows each time, or what is read would be kept in registers. Always 32 reads a round.
+        // Each round reads other rows, because compilers would keep the same ones in registers. Every round
+        // reads 32 items.
         const Item* own = rows + (threadIdx.x + round) % 32 * kPitch;
         #pragma unroll
         for (int pass = 0; pass < 32 / kStride; ++pass)

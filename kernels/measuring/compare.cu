@@ -1,5 +1,5 @@
-// C++20: compare_TYPE(actual, expected, place, count, is_compacted, tolerance, difference) for each
-// floating-point type; compare_raw1 to compare_raw8 for all others.
+// Kernels that compare results, in C++20: compare_TYPE(actual, expected, place, count, is_compacted, tolerance,
+// difference) for each floating-point type, and compare_raw1 to compare_raw8 for all other types of 1 to 8 bytes.
 struct Difference {
     unsigned long long bits, beyond, first;
 };
@@ -46,7 +46,8 @@ __device__ __forceinline__ bool is_beyond(typename Format::Word a, typename Form
     }
 }
 
-// Place i of `actual` is segment i, or place[i] where only some segments count; compacted: they stand in a row.
+// Compares `count` results. Result i is segment i, or segment place[i] if `place` is given. If is_compacted, `actual`
+// has only these results, one behind the other.
 template <class Format>
 __device__ __forceinline__ void compare(const void* actual, const void* expected, const int* place, long long count,
                                         int is_compacted, double tolerance, Difference* difference)

@@ -9,8 +9,9 @@
 //% moves   8 * num_elements
 //% launch  divergence  grid = ceil_div(num_elements, block_threads)  block = block_threads
 
-// Groups of kGranularity threads. Below a warp's 32 both paths are walked by every warp, one after the other;
-// from there on each warp walks one. Groups as large as the block all take the first path.
+// Groups of kGranularity threads take the two paths by turns. If groups are smaller than a warp, each warp
+// walks both paths, one after the other. Otherwise each warp walks one path. If a group is a whole block, all
+// threads take the first path.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 divergence(const unsigned* values,
            unsigned* results,

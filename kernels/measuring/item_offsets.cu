@@ -1,5 +1,6 @@
-// Segments on a GPU: lengths made into offsets, by an exclusive sum in one launch; offsets, lengths and ranges checked.
-// `Index` is int or long long; the text is compiled as it is behind `using Index = ...;`.
+// Kernels for segments in a GPU's memory. One makes offsets of lengths, by an exclusive sum in one launch; the others
+// check offsets, lengths and ranges. `Index` is int or long long: the host puts `using Index = ...;` before this
+// text.
 
 using u64 = unsigned long long;
 
@@ -8,14 +9,16 @@ constexpr int kItems = 16;
 constexpr int kTile = kThreads * kItems;
 constexpr unsigned kFullMask = 0xffffffffu;
 
-// A tile tells others its sum by words of 64 bits, one for each 32 bits of an Index. From the top a word holds: 30 bits
-// of the launch's number, so that words of the launch before count as nothing; 2 bits of one of these; 32 bits of a sum.
+// A tile publishes its sum in words of 64 bits, one for each 32 bits of an Index. A word holds, from the top: 30 bits
+// of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the values below; 32 bits
+// of a sum.
 constexpr int kWords = sizeof(Index) / 4;
 constexpr unsigned kNothing = 0;
-constexpr unsigned kTileSum = 1;  // of the tile alone
-constexpr unsigned kPrefix = 2;   // of all tiles up to it
+constexpr unsigned kTileSum = 1;  // sum of the tile alone
+constexpr unsigned kPrefix = 2;   // sum of all tiles up to this one
 
-// One place is left free after each 16, so that lanes that read 16 consecutive items each meet different banks.
+// Returns where an item is kept in shared memory. One place stays free behind every 16 items, so that lanes that read
+// 16 consecutive items each use different banks.
 __device__ __forceinline__ int staged_place(int item)
 {
     return item + item / 16;
@@ -28,8 +31,8 @@ __device__ __forceinline__ void publish(volatile u64* words, unsigned tile, unsi
         words[(u64)tile * kWords + k] = (u64)(launch << 2 | what) << 32 | (unsigned)((u64)sum >> 32 * k);
 }
 
-// What a tile has published in this launch. Words that do not belong together are those of a tile that is just
-// publishing.
+// Reads the sum that a tile has published in this launch. Returns its kind, or kNothing if there is none or the words
+// do not belong together yet.
 __device__ __forceinline__ unsigned published(const volatile u64* words, long long tile, unsigned launch, Index& sum)
 {
     const u64 low = words[tile * kWords];
@@ -41,15 +44,15 @@ __device__ __forceinline__ unsigned published(const volatile u64* words, long lo
     return tag & 3u;
 }
 
-// The sum of all tiles before `tile`, for all lanes of a warp, by decoupled look-back (Merrill & Garland 2016). Tiles
-// were taken in their order by blocks that are running: then the wait for them ends.
+// Returns the sum of all tiles before `tile` to all lanes of a warp, by decoupled look-back (Merrill & Garland 2016).
+// Tiles must be taken in their order by running blocks, so that the wait for them ends.
 __device__ __forceinline__ Index look_back(const volatile u64* words, unsigned tile, unsigned launch)
 {
     const int lane = threadIdx.x % 32;
     Index sum = 0;
     for (long long other = (long long)tile - 1 - lane;; other -= 32) {
         Index value;
-        unsigned prefixes, counting;  // the lanes up to the nearest prefix, all where there is none
+        unsigned prefixes, counting;  // the lanes up to the nearest prefix; all if there is none
         for (;;) {
             value = 0;
             const unsigned what = other >= 0 ? published(words, other, launch, value) : kPrefix;
@@ -70,7 +73,7 @@ __device__ __forceinline__ Index look_back(const volatile u64* words, unsigned t
     return sum;
 }
 
-// The sum of `value` over the threads before this one; `total` is that of all.
+// Returns the sum of the values of all earlier threads. `total` becomes the sum of all threads.
 __device__ __forceinline__ Index sum_before(Index value, Index* warps, Index& total)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -94,9 +97,9 @@ __device__ __forceinline__ Index sum_before(Index value, Index* warps, Index& to
     return before + sum - value;
 }
 
-// The offsets of segments with these lengths, and at their end the sum of all. Blocks take tiles by tickets, so that
-// all earlier tiles are done or under way. `state` is the next ticket and the number of launches so far: both are 0
-// before the first launch, and so are `words`. Grid: ceil(num_segments / kTile).
+// Writes the offsets of segments with these lengths, and behind them the sum of all lengths. Blocks take tiles by
+// tickets, so that all earlier tiles are done or under way. `state` has the next ticket and the number of launches so
+// far. Both are 0 before the first launch, and so are `words`. Grid: ceil(num_segments / kTile).
 extern "C" __global__ void __launch_bounds__(kThreads)
     make_offsets(const Index* lengths, Index* offsets, volatile u64* words, volatile unsigned* state,
                  long long num_segments)
@@ -106,17 +109,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __shared__ Index before_tile;
     __shared__ unsigned ticket, number;
     if (threadIdx.x == 0) {
-        ticket = atomicInc((unsigned*)state, gridDim.x - 1u);  // the last one makes it 0 again
-        number = state[1] + 1u;  // it changes when all tiles have published, and this one has not
+        ticket = atomicInc((unsigned*)state, gridDim.x - 1u);  // the last ticket wraps to 0
+        number = state[1] + 1u;  // state[1] changes only after all tiles have published
     }
-    __syncthreads();  // the ticket is there
+    __syncthreads();  // thread 0 has written the ticket
     const unsigned tile = ticket, launch = number;
     const long long first = (long long)tile * kTile;
     for (int i = 0; i < kItems; ++i) {
         const int item = i * kThreads + threadIdx.x;
         staged[staged_place(item)] = first + item < num_segments ? lengths[first + item] : 0;
     }
-    __syncthreads();  // the lengths are there
+    __syncthreads();  // the lengths are written
     Index* const mine = staged + threadIdx.x * (kItems + kItems / 16);
     Index sum = 0;
     for (int i = 0; i < kItems; ++i) {
@@ -141,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             }
         }
     }
-    __syncthreads();  // the sum of earlier tiles is there, and what threads have added
+    __syncthreads();  // the sum of earlier tiles and the offsets in the tile are written
     for (int i = 0; i < kItems; ++i) {
         const int item = i * kThreads + threadIdx.x;
         if (first + item < num_segments)
@@ -149,8 +152,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// The least segment that is wrong goes to *first_wrong, which holds num_segments + 1 before: offsets that decrease,
-// do not begin with 0 (segment 0) or do not end with num_elements (segment num_segments). Grid: any.
+// Writes the least wrong segment to *first_wrong, which holds num_segments + 1 before. A segment is wrong if its
+// offsets decrease, if the first offset is not 0 (segment 0), or if the last offset is not num_elements (segment
+// num_segments). Grid: any.
 extern "C" __global__ void __launch_bounds__(kThreads)
     check_offsets(const Index* offsets, long long num_segments, long long num_elements, long long* first_wrong)
 {
@@ -165,7 +169,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// The same of ranges that end before they begin or lie outside, and of lengths below 0 where ends are null.
+// Writes the least wrong segment to *first_wrong, as check_offsets does. A range is wrong if it ends before it begins
+// or lies outside of the input. If `ends` is null, `begins` has lengths, and a length is wrong if it is negative.
 extern "C" __global__ void __launch_bounds__(kThreads)
     check_ranges(const Index* begins, const Index* ends, long long num_segments, long long num_elements,
                  long long* first_wrong)

@@ -1,9 +1,8 @@
-// keys_of_offsets32, keys_of_offsets64(offsets, num_segments, num_elements, keys) and
-// keys_of_length(length, num_elements, keys) write each element's segment number.
+// keys_of_offsets32, keys_of_offsets64(offsets, num_segments, num_elements, keys) and keys_of_length(length,
+// num_elements, keys) write each element's segment number.
 //
-// A segment's elements come after those of all earlier ones, so the last segment that begins at or before an
-// element is its own, and an empty segment is never the last that begins where it does unless it ends the
-// data.
+// An element belongs to the last segment that begins at or before it. This segment is not empty: an empty
+// segment begins where the next one begins, except at the end of the data.
 template <class Index>
 __device__ __forceinline__ void keys_of(const Index* offsets, long long num_segments, long long num_elements, int* keys)
 {

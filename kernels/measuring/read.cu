@@ -1,5 +1,5 @@
-// read1, read4 and read8(values, count, sink) read every float4 once, with that many loads in flight.
-// The sum is written only if it is a value that it never has.
+// read1, read4 and read8(values, count, sink) read every float4 once, with 1, 4 or 8 loads in flight. The sum
+// is written only if it equals a value that never occurs, so that compilers keep the loads.
 __device__ __forceinline__ float load(const float4* place)
 {
     const float4 v = __ldcs(place);

@@ -8,7 +8,7 @@
 //% moves   8 * num_elements
 //% launch  shifted_copy  grid = ceil_div(num_elements, block_threads)  block = block_threads
 
-// Where the offset is no multiple of 32 elements, what a warp reads and writes lies in two cache lines.
+// If the offset is no multiple of 32 elements, the reads and writes of a warp span two cache lines.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 shifted_copy(const unsigned* values,
              unsigned* results,

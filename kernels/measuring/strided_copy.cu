@@ -8,7 +8,7 @@
 //% moves   8 * num_elements
 //% launch  strided_copy  grid = ceil_div(num_elements, block_threads)  block = block_threads
 
-// Memory moves whole sectors; only what a thread asked for counts as moved here.
+// Memory moves whole sectors, but only the bytes that threads ask for count as moved here.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 strided_copy(const unsigned* values,
              unsigned* results,

@@ -1,4 +1,4 @@
-// bfloat16 as its bits. Arithmetic is done in float and rounded back to nearest even.
+// A bfloat16 number, kept as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct bf16 {
     unsigned short bits;
 };
@@ -8,7 +8,7 @@ __device__ __forceinline__ float to_f32(bf16 half)
     return __uint_as_float(unsigned(half.bits) << 16);
 }
 
-// NaN stays NaN.
+// Rounds to bfloat16. NaN stays NaN.
 __device__ __forceinline__ bf16 to_bf16(float value)
 {
     //% if bf16_conversions

@@ -1,4 +1,4 @@
-// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
+// A number of IEEE binary16, kept as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };
@@ -10,7 +10,7 @@ __device__ __forceinline__ float to_f32(f16 half)
     return value;
 }
 
-// Overflow gives infinity, NaN stays NaN.
+// Rounds to binary16. Overflow gives infinity, and NaN stays NaN.
 __device__ __forceinline__ f16 to_f16(float value)
 {
     f16 half;

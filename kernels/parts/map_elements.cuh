@@ -42,7 +42,7 @@ constexpr int kMapTile = kMapThreads * kMapItems * kMapSteps;
 //% if offsets
 constexpr int kMapEnds = 2048;  // ends of segments that a block keeps; a tile may have more
 
-// Place of the first of `ends` that lies behind `item`. One of them must.
+// Returns the place of the first of `ends` that lies behind `item`. There must be one.
 __device__ __forceinline__ int find_end(const Index* ends, int num_ends, Index item)
 {
     int low = 0;

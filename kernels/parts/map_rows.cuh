@@ -53,7 +53,7 @@ __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments&
                             int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
         const Index begin = Index(share) * share_rows;
         const Index end = Index(min(i64(begin) + share_rows, i64(segments.num_items)));
-        const i64 behind[1] = {i64(begin) + 1};  // segments that end before it have no rows of the share
+        const i64 behind[1] = {i64(begin) + 1};  // segments that end before it have no rows in the share
         Index before[1];
         ends_before(segments, behind, 0, before);
         Index segment = before[0];

@@ -1,7 +1,7 @@
-"""Runs many `segfold bench` side by side, for draw.py and tests/benchmark/fresh_workloads.py.
+"""Runs many `segfold bench` processes side by side, for draw.py and tests/benchmark/fresh_workloads.py.
 
-Several benches for each GPU prepare, compile and check at a time, each on processors of its own. The program lets them take
-turns at what they time.
+Each GPU has several benches at a time, which prepare, compile and check on processors of their own. The program lets only one of
+them at a time measure on the GPU.
 """
 
 import os
@@ -21,8 +21,8 @@ def add_arguments(parser):
 
 
 def run(asked, jobs, file, flags=()):
-    """Runs the jobs, each the words of a bench, until the time is over. Appends the rows of each to the file file(job), and yields
-    the job with the finished process."""
+    """Runs the jobs until the time is over. A job is the list of arguments of one bench. Appends the rows of each job to the file
+    file(job), and yields the job with the finished process."""
     until = time.monotonic() + 60 * asked.minutes
     processors = sorted(os.sched_getaffinity(0))
     gpus = [""] if asked.backend == "cpu" else asked.gpus.split(",")

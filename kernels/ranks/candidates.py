@@ -1,4 +1,4 @@
-"""The configurations of stages that draw.py measures: those of candidates.txt."""
+"""The configurations of stages that draw.py measures. They are listed in candidates.txt."""
 
 import itertools
 import pathlib
@@ -8,13 +8,13 @@ KERNELS = pathlib.Path(__file__).resolve().parent.parent
 
 
 def first_values(stage):
-    """The tunables of a stage with the first value of each."""
+    """Returns the tunables of a stage with the first value of each."""
     path = next(path for room in ("stages/*.cu", "ladder/*.cu", "cpu/*.cpp") for path in KERNELS.glob(room) if path.stem == stage)
     return {name: int(value) for name, value in re.findall(r"^//% *tune +(\w+) = (\d+)", path.read_text(), re.MULTILINE)}
 
 
 def candidates():
-    """For each stage its configurations, as --plan takes them."""
+    """Returns the configurations of each stage, as --plan takes them."""
     all_of = {}
     for line in (KERNELS / "ranks" / "candidates.txt").read_text().splitlines():
         if line.startswith("#"):
@@ -28,7 +28,7 @@ def candidates():
 
 
 def plans_by_lot(lot, on_host, count):
-    """The flags of a bench that time so many configurations of each of the three stages that rank first."""
+    """Returns the flags of a bench that time `count` configurations, by lot, of each of the three stages that rank first."""
     flags = ["--first", "3"]
     for stage, own in candidates().items():
         if (KERNELS / "cpu" / f"{stage}.cpp").exists() == on_host:

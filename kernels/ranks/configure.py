@@ -1,16 +1,16 @@
-"""Grows which configuration a stage has if nobody chooses one, kernels/ranks/configurations.txt, from measured rows.
+"""Grows kernels/ranks/configurations.txt from measured rows: the configuration of a stage if nobody chooses one.
 
     python kernels/ranks/configure.py            writes configurations.txt; grow.py does this too
     python kernels/ranks/configure.py --judge    grows from four fifths of the workloads and judges by the others
 
-settings/*.csv hold rates of stages with the configurations that they had, as `draw.py --settings` appends: some of each stage on
-one workload; in alone*.csv one. Of a configuration that was not measured there, what the one measured nearest to it lost counts,
-and more the farther it is. fitted.csv has workloads by lot of stages of which too little was measured, with the configurations
-that formulas fitted by hand gave them, and no rates.
+settings/*.csv hold the rates of several configurations of each stage on a workload, as `draw.py --settings` appends them;
+alone*.csv hold one configuration for each stage and workload. The loss of a configuration on a workload is how far its rate is
+below the best one, as a logarithm. A configuration that was not measured has the loss of the nearest measured one, and a
+penalty that grows with the distance. fitted.csv has workloads by lot for stages with too few measured rows. It has no rates, but
+the configurations that formulas fitted by hand gave.
 
-Each stage has a decision tree over the facts of the order, whose leaves are such configurations. It grows greedily: each question
-takes away most of what is lost beside the best configuration of each workload. All sums are of whole numbers, so that every
-machine grows the same text.
+Each stage has a decision tree over the facts of the order. The leaves are configurations. The tree grows greedily: each question
+is the one that reduces the sum of losses most. All sums are of whole numbers, so that every machine grows the same text.
 """
 
 import argparse
@@ -25,19 +25,19 @@ import grow
 
 HERE = pathlib.Path(__file__).parent
 LEAVES = 128
-FEWEST = 4  # workloads in a leaf
-LEAST_GAIN = 0.0005  # of all workloads' logarithms of rates: what a question must take away
-SHRINK = 1  # as many workloads, lost on as in the mean of the branch above, stand in each leaf
-MOST = math.log(4)  # lost at most
-SEVERAL = 8  # a workload counts as so many where several configurations were measured
-APART = 0.06  # lost by an octave of one tunable, where nothing was measured
+FEWEST = 4  # least number of workloads in a leaf
+LEAST_GAIN = 0.0005  # least reduction by a question of the mean loss of all workloads
+SHRINK = 1  # workloads added to each leaf, with the mean losses of the branch above
+MOST = math.log(4)  # greatest loss that counts
+SEVERAL = 8  # weight of a workload with several measured configurations
+APART = 0.06  # penalty of a configuration that was not measured, for an octave of one tunable
 UNIT = 10000
-# Their lines `fits` say every setting, by what was measured of these stages alone; too few rows have several.
+# Stages without a tree: too few rows have several configurations of them, so their `fits` lines determine every setting.
 LEFT_OUT = ("fused_blocks", "running_tiles", "group_tables", "group_parts")
 
 
 def workload_of(row, rates):
-    """What plans see of a workload, how much each view counts, the rates of configurations, and the row."""
+    """Returns the views that plans have of a workload, the weight of each view, the rates of configurations, and the row."""
     for key in grow.ROW_FACTS + grow.SIZES:
         row[key] = int(row.get(key, 0))
     if row["form"] not in (*grow.FORMS, "whole", "ranges"):
@@ -47,7 +47,7 @@ def workload_of(row, rates):
 
 
 def read_rows():
-    """For each stage its workloads: facts with weights, and the rate of each configuration, a tuple of (tunable, value)."""
+    """Returns the workloads of each stage: facts with weights, and the rate of each configuration, a tuple of (tunable, value)."""
     stages = collections.defaultdict(list)
     for path in sorted((HERE / "settings").glob("*.csv")):
         with open(path) as table:
@@ -71,7 +71,7 @@ def distance(one, other):
 
 
 class Examples:
-    """The workloads of one stage as arrays: a line for each view of a workload."""
+    """The workloads of one stage as arrays, with a line for each view of a workload."""
 
     def __init__(self, workloads):
         self.configurations = sorted({pairs for _, _, rates, _ in workloads for pairs in rates})
@@ -95,7 +95,7 @@ class Examples:
 
 
 def best_question(examples, places, above):
-    """(what is lost after it, fact, greatest number of the first branch) of the question that takes away most."""
+    """Returns the question that reduces losses most: (loss after it, fact, greatest number of the first branch)."""
     lost = examples.lost[places] * examples.weights[places][:, None]
     prior = SHRINK * above
     best = None
@@ -123,7 +123,7 @@ def best_question(examples, places, above):
 
 
 def tree_of(examples, places=None):
-    """A tree: the place of a configuration, or [fact, most, tree up to most, tree above it]."""
+    """Returns a tree: the place of a configuration, or [fact, most, tree up to most, tree above it]."""
     if places is None:
         places = np.arange(len(examples.of))
 
@@ -131,7 +131,7 @@ def tree_of(examples, places=None):
         weights = examples.weights[places]
         sums = (examples.lost[places] * weights[:, None]).sum(axis=0)
         choice = int(np.argmin(10 * sums + SHRINK * above))
-        mean = sums * 100 // max(1, int(weights.sum()))  # of ten workloads' weight
+        mean = sums * 100 // max(1, int(weights.sum()))  # mean loss, scaled as one workload in 10 * sums
         question = best_question(examples, places, mean)
         return {"choice": choice, "lost": int(sums[choice]), "places": places, "mean": mean, "question": question}
 

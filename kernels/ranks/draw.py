@@ -3,16 +3,16 @@
     python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
         [--gpus 0,1] [--beside N] [--kinds fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4] [--settings N]
 
-appends to FILE.csv, which belongs into kernels/ranks/rows; kernels/ranks/grow.py then grows the order. Run it again after
-the text of a stage has changed: rows of its older text count less. N benches for each GPU prepare, compile and check side by side,
-each on processors of its own, and take turns at what they time. Tuning records are left aside. Needs numpy.
+appends rows to FILE.csv, which belongs into kernels/ranks/rows. kernels/ranks/grow.py then grows the order. Run it again after
+the text of a stage has changed, because rows of its older text count less. N benches for each GPU prepare, compile and check side
+by side, each on processors of its own, and take turns on the GPU. Tuning records are ignored. Needs numpy.
 
-A kind of work has as many parts of the time as it is given: `fold` are operators that come with the program, `made` are made by lot
-(made_operators.py), `lengths` are both over lengths of other kinds (made_lengths.py), `map` and `made_map` write back, `rows`
+--kinds gives the shares of time of the kinds of work. `fold` takes operators that come with the program, `made` operators made by
+lot (made_operators.py), and `lengths` both, over lengths of other kinds (made_lengths.py). `map` and `made_map` write back. `rows`
 and `row_maps` are over rows of features.
 
-With --settings the rows are those of configurations, and belong into kernels/ranks/settings: of each of the three stages that rank
-first, N of those that candidates.txt names, by lot. configure.py grows from them which configuration a stage has.
+With --settings, rows have rates of configurations and belong into kernels/ranks/settings: for each of the three stages that rank
+first, N configurations by lot of those in candidates.txt. configure.py grows the configurations of stages from these rows.
 """
 
 import argparse
@@ -41,7 +41,7 @@ FOLDS = ("sum:f32 sum:f64 sum:f16 sum:i8 product:f64 max:i8 max:i16 affine:u32 a
 MAPS = ("softmax:f32 softmax:f16 softmax:bf16 softmax:f64 log_softmax:f32 standardise:f32 standardise:f64 share:f64 masked_softmax:f32 "
         "layer_norm:f32 layer_norm:bf16 rms_norm:f32 rms_norm:bf16 rms_norm:f16 centre:f32 centre:f64 rescale:f32 normalise:f32 "
         "softmax_backward:f32 softmax_backward:bf16 biased_softmax:f32").split()
-# Folds of rows: x is one number of a row, or of the row of a table that a column names.
+# Operators over rows. In their text, x is one number of a row; t[i] is one number of row i of a table.
 ROWS = ("operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b laws commutative }",
         "operator row_sum(x: row f16) -> f16 { state s: f16 = 0 lift x combine(a, b) a + b laws commutative }",
         "operator row_gather(i: i32, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b laws commutative }",
@@ -53,12 +53,12 @@ ROW_SOFTMAX = ("operator row_softmax(x: row TYPE) -> each TYPE { state { greates
                "sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale } map TYPE(exp(f32(x) - greatest) / sum) laws commutative }")
 ROW_MAPS = tuple(ROW_SOFTMAX.replace("TYPE", kind) for kind in ("f32", "f16"))
 FEATURES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 100, 128, 200, 256, 512, 1000)
-EACH = 5  # workloads of one bench
+EACH = 5  # workloads in one bench
 KINDS = "fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4"
 
 
 class Lot:
-    """Benches by lot: words of a command each, of kinds in turn, without end."""
+    """Endless benches by lot. A bench is a list of arguments, of a kind of work by lot."""
 
     def __init__(self, asked, folder):
         self.lot, self.folder, self.names = random.Random(asked.seed), folder, itertools.count()
@@ -75,7 +75,7 @@ class Lot:
         return [f"{name}_{kind}"]
 
     def made(self, **kinds):
-        # The number in its name keeps made operators apart where rows are held out by operator.
+        # The number in the name tells made operators apart when rows are held out by operator.
         return [self.file(operator_text(self.lot, f"made_{self.seed}_{next(self.names)}", **kinds))]
 
     def sweep(self, most, count=EACH):
@@ -83,7 +83,7 @@ class Lot:
         return ["--sweep", f"lot:{count},seed={self.lot.randrange(2**31)}", "--from", f"2^{sizes[0]}", "--to", f"2^{sizes[1]}"]
 
     def of_found(self, op):
-        """Two parts in seven by flags and keys, which the host makes offsets of."""
+        """Returns a bench of folds. Two in seven give segments as flags or keys; the host has only offsets."""
         form = "offsets" if self.on_host else self.lot.choice(["offsets"] * 5 + ["flags", "keys"])
         return [*op, *self.sweep(25), *([] if form == "offsets" else ["--given-as", form])]
 

@@ -1,12 +1,12 @@
-"""Measures rows for the order of the host's stages: plans of the package, as calls take them, each with every stage.
+"""Measures rows for the order of the host's stages. Times plans of the package, as calls take them, with every stage.
 
     PYTHONPATH=build/launch/python python kernels/ranks/draw_host.py build/launch/runtime/segfold FILE.csv [--seed S]
         [--count N] [--most 2^22] [--operators sum:f32,argmax:f64]
 
-appends to FILE.csv, which belongs into kernels/ranks/rows. `segfold bench` gives the facts of each operator and the hashes
-of the stages' texts. Then N workloads by lot are timed: equal lengths, and unequal ones of five kinds. Data stay in the
-cache, as they do in a program that has just made them. A stage's time is the least of some hundred runs in five rounds,
-which other work on the machine changes little. Needs numpy and the package.
+appends rows to FILE.csv, which belongs into kernels/ranks/rows. `segfold bench` gives the facts of each operator and the
+hashes of the stages' texts. Then N workloads by lot are timed, with equal lengths or with unequal lengths of five kinds. Data stay
+in the cache, as they do in a program that has just made them. A stage's time is the least of some hundred runs in five rounds,
+because other work on the machine changes this time little. Needs numpy and the package.
 """
 
 import argparse
@@ -30,13 +30,13 @@ OPERATORS = ("sum:f32 sum:f64 sum:i8 sum:i32 max:f32 max:i16 norm:f32 norm:f64 m
              "kahan_sum:f32 bounding_box:f32 quaternion_product:f64 exponential_average:f32 first_number:f32 bit_xor:u64 "
              "wide_sum:i8 histogram_8:i32 entropy:f32 harmonic_mean:f64 count_runs:i32 count_above:f32 max_norm:f32")
 STAGES = ("vector_per_segment", "lane_per_segment", "lane_scan", "row_tree")
-SLICE = 32  # consecutive segments whose longest one counts, in the fact "padded"
+SLICE = 32  # segments that the fact "padded" counts with the length of the longest of them
 ROUNDS = 5
 ROUND_SECONDS = 0.004
 
 
 def lengths_by_lot(lot, elements):
-    """Returns lengths that sum up to `elements`: equal ones, or of one of five kinds."""
+    """Returns lengths that add up to about `elements`: equal lengths, or unequal ones of one of five kinds."""
     mean = int(2 ** lot.uniform(0, np.log2(elements)))
     count = max(1, elements // mean)
     kind = lot.integers(0, 9)
@@ -73,7 +73,7 @@ def columns_of(op, kind, elements, lot):
 
 
 def least_seconds(calls):
-    """Returns the least time of each call, in rounds by turns."""
+    """Returns the least time of each call. Calls take turns in rounds."""
     least = [float("inf")] * len(calls)
     for _ in range(ROUNDS):
         for i, call in enumerate(calls):
@@ -90,7 +90,7 @@ def least_seconds(calls):
 
 
 def model_of(program, name, kind):
-    """Returns a row of the operator as `segfold bench` writes it, or none where no stage of the host folds it."""
+    """Returns a row of the operator as `segfold bench` writes it, or None if no stage of the host folds it."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "model.csv"
         done = subprocess.run([program, "bench", name, "--type", kind, "--sweep", "lot:1,seed=1", "--from", "2^12", "--to", "2^12",

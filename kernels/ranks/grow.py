@@ -1,15 +1,14 @@
-"""Grows the order in which stages are tried, kernels/ranks/order.txt, from measured rows, and by configure.py their configurations.
+"""Grows kernels/ranks/order.txt, the order in which stages are tried, from measured rows. configure.py grows their configurations.
 
     pip install scikit-learn==1.7.2
     python kernels/ranks/grow.py            writes order.txt; with - to standard output
     python kernels/ranks/grow.py --judge    grows from a part of the rows and judges by the rest
     python kernels/ranks/grow.py --judge FILE.csv ...    judges the order by rows of other files
 
-rows/*.csv hold what `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE` appends: the facts of an
-operator and of its segments, and the share of the memory's rate that each stage reached. For each stage, boosted trees
-learn from whole numbers, logarithms in steps of a sixteenth of an octave, what part its rate is of the best other
-stage's: above 1 it is itself the best, and so far ahead. Whole numbers leave nothing to rounding, so the program that
-reads the order decides as this one does.
+`segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE` appends the rows of rows/*.csv: the facts of an
+operator and of its segments, and the share of the memory's rate that each stage reached. For each stage, boosted trees learn
+the ratio of its rate to that of the best other stage; above 1, the stage itself is the best. Facts are whole numbers: logarithms
+count sixteenths of an octave. So nothing depends on rounding, and the program that reads the order decides as this script does.
 """
 
 import argparse
@@ -24,19 +23,19 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).parent
 TREES, LEAVES, RATE = 78, 15, 0.2
-EXAMPLES = 16  # for each tree at the least
-LEAST, MOST = 0.3, 2.0  # of the rate of the best other stage: below and above these nothing is told apart
-LEAST_UNKNOWN = 0.05  # the same where the longest segment is unknown, and a stage may be right for most lengths and ruinous for some
-SAMPLES = 5  # rows of a kind of work that the text has, so that a run can name one near to it
-ABANDONED = 0.01  # of the best rate: what a bench does not time further
-SLOW = 0.05  # of the best rate: a stage that is never slower was not abandoned
-OLDER = 0.5  # what a row of a stage's older text counts
+EXAMPLES = 16  # least number of examples for each tree
+LEAST, MOST = 0.3, 2.0  # least and greatest ratio to the rate of the best other stage; ratios beyond count as these
+LEAST_UNKNOWN = 0.05  # least ratio if the longest segment is unknown: a stage may suit most lengths and be very slow for some
+SAMPLES = 5  # rows that the text has for each kind of work, so that a run can name one near to its own workload
+ABANDONED = 0.01  # share of the best rate below which a bench stops to time a stage
+SLOW = 0.05  # share of the best rate; a stage that always reaches it was never abandoned
+OLDER = 0.5  # weight of a row of an older text of a stage
 UNKNOWN = -9999
-STEPS = 16  # of an octave
+STEPS = 16  # steps of an octave
 LETTERS = "abcdefghijklmnopqrstuvwxyzAB"
 FORMS = ("uniform", "offsets", "flags", "keys")
 
-# The facts of operators and machines that rows have, and those that the order asks, one of LETTERS each.
+# ROW_FACTS are the facts of operators and machines in rows. FACTS are the facts that the order asks; each has one of LETTERS.
 # segfold::StageOrder (codegen/order) has the same lists.
 ROW_FACTS = ("element_bytes", "state_bytes", "combine_cost", "commutative", "gathers", "map", "row_bytes", "gathers_rows",
              "calls_library", "mixed_fields", "many_fields", "wide_vectors", "element_cost", "result_bytes")
@@ -52,16 +51,16 @@ def steps(value):
 
 
 def form_of(row):
-    return FORMS.index({"whole": "uniform", "ranges": "offsets"}.get(row["form"], row["form"]))  # one segment is an equal one
+    return FORMS.index({"whole": "uniform", "ranges": "offsets"}.get(row["form"], row["form"]))  # a single segment counts as equal lengths
 
 
 def kind_of(row):
-    """The form of segments, with write-back, rows of features, both or neither."""
+    """Returns the kind of work: the form of segments, and whether it has write-back or rows of features."""
     return FORMS[form_of(row)] + ("+map" if row["map"] else "") + ("+rows" if row["row_bytes"] else "")
 
 
 def facts(row, segments, longest, padded):
-    """The numbers of FACTS. `longest` and `padded` are 0 where they are unknown."""
+    """Returns the numbers of FACTS. `longest` and `padded` are 0 if they are unknown."""
     elements = row["elements"]
     form = form_of(row)
     mean = elements / segments
@@ -85,7 +84,7 @@ def read_rows(paths=None):
                 rates, texts = {}, {}
                 for plan in row["rates"].split():
                     plan, rate = plan.rsplit("=", 1)
-                    if ":" in plan:  # plans with settings of a user are no stages
+                    if ":" in plan:  # a plan with settings of a user; it says nothing of the stage
                         continue
                     stage, _, text = plan.partition("@")
                     rates[stage] = max(rates.get(stage, 0.0), float(rate))
@@ -97,8 +96,8 @@ def read_rows(paths=None):
 
 
 def with_abandoned(rows):
-    """Gives a stage without a rate that other rows of the same work have the rate that is surely above its own: a bench has abandoned
-    it. Leaves out rows that lack a stage which is never so slow, since results differed there."""
+    """Adds rates of stages that a bench has abandoned: a stage that other rows of the same work have, but this row lacks, gets the
+    share ABANDONED of the best rate. Leaves out rows that lack a stage which is never that slow, because its results were wrong."""
     def work(row):
         return row["operator"], kind_of(row), row["device"].startswith("NVIDIA"), row["file"]
 
@@ -119,7 +118,7 @@ def with_abandoned(rows):
 
 
 def newest_texts(rows):
-    """For each stage the hash of its text in the newest row. A row of another text counts less."""
+    """Returns for each stage the hash of its text in the newest row. Rows of other texts count less."""
     newest = {}
     for row in sorted(rows, key=lambda row: row.get("date", "")):
         newest.update({stage: text for stage, text in row["texts"].items() if text})
@@ -127,19 +126,19 @@ def newest_texts(rows):
 
 
 def views_of(row):
-    """What plans see of a workload that know all of its segments, or less: numbers, longest, padded, how much that counts, and
-    below which share of the best rate nothing is told apart."""
+    """Returns the views that plans have of a workload, as they know all of its segments or less: the number of segments, the longest,
+    the padded elements, the weight of the view, and the least ratio to the best rate that counts."""
     views = [(row["segments"], row["longest"], row["padded"], 1.0, LEAST)]
     if row["form"] == "offsets":
         views += [(row["segments"], row["longest"], 0, 0.1, LEAST), (row["segments"], 0, 0, 0.2, LEAST_UNKNOWN)]
-    elif form_of(row) > 1:  # where segments begin is seen on the way
+    elif form_of(row) > 1:  # flags and keys: the number of segments is unknown before the fold
         views.append((max(1, row["elements"] // 64), 0, 0, 0.5, LEAST))
     return views
 
 
 def examples(rows):
-    """Facts, and by stage the places, shares and weights of its rows. Rows stand there again as plans see them that know less of
-    their segments."""
+    """Returns facts, and for each stage the places, shares and weights of its rows. A row is repeated for plans that know less of
+    its segments."""
     newest = newest_texts(rows)
     numbers, own = [], collections.defaultdict(lambda: ([], [], []))
     for row in rows:
@@ -147,7 +146,7 @@ def examples(rows):
         views = [(row["segments"], row["longest"], row["padded"], 1.0, LEAST)]
         if row["form"] == "offsets":
             views += [(row["segments"], row["longest"], 0, 0.1, LEAST), (row["segments"], 0, 0, 0.2, LEAST_UNKNOWN)]
-        elif form_of(row) > 1:  # where segments begin is seen on the way
+        elif form_of(row) > 1:  # flags and keys: the number of segments is unknown before the fold
             views.append((max(1, row["elements"] // 64), 0, 0, 0.5, LEAST))
         for segments, longest, padded, weight, least in views:
             for stage, rate in row["rates"].items():
@@ -160,7 +159,7 @@ def examples(rows):
 
 
 def grow(rows):
-    """For each stage the logarithm of its mean share in thousandths, the kinds of work that its rows have, and its trees."""
+    """Returns for each stage the logarithm of its mean share in thousandths, the kinds of work in its rows, and its trees."""
     numbers, own = examples(rows)
     kinds = collections.defaultdict(set)
     for row in rows:
@@ -177,7 +176,7 @@ def grow(rows):
 
 
 def tree_of(nodes, at=0):
-    """A tree in whole numbers: a share in thousandths of a logarithm, or (fact, most, tree up to most, tree above it)."""
+    """Returns a tree in whole numbers: the logarithm of a share in thousandths, or (fact, most, tree up to most, tree above it)."""
     node = nodes[at]
     if node["is_leaf"]:
         return round(1000 * float(node["value"]))
@@ -199,12 +198,12 @@ def value(tree, numbers):
 
 
 def distance(numbers, other):
-    """How far workloads are apart: octaves of sizes and bytes, each at most eight."""
+    """Returns the distance of workloads: the sum over all facts of their distances, each at most eight octaves."""
     return np.minimum(np.abs(numbers - other), 8 * STEPS).sum(axis=-1)
 
 
 def samples(rows):
-    """Rows that stand for those near them: again and again the row that is farthest from all before it is taken."""
+    """Returns sample rows of each kind of work. Each next sample is the row that is farthest from all samples before it."""
     lines = []
     for kind in sorted({kind_of(row) for row in rows}):
         own = [row for row in rows if kind_of(row) == kind]
@@ -243,14 +242,14 @@ def text_of(order, rows):
 
 
 def shares_of_chosen(order, rows):
-    """What the first stage that the order names, and the best of its first three, have of the best stage's rate."""
+    """Returns two shares of the best rate for each row: that of the first stage of the order, and that of the best of its first three."""
     shares = []
     for row in rows:
         numbers = facts(row, row["segments"], row["longest"], row["padded"])
         expected = {stage: order[stage][0] + sum(value(tree, numbers) for tree in order[stage][2])
                     for stage in row["rates"] if stage in order}
         if not expected:
-            continue  # no row of such a machine or kind of work is left to grow from
+            continue  # the order has grown without rows of this machine or kind of work
         ranked = sorted(expected, key=lambda stage: -expected[stage])
         best = max(row["rates"].values())
         shares.append((row["rates"][ranked[0]] / best, max(row["rates"][stage] for stage in ranked[:3]) / best))

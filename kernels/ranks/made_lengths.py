@@ -40,7 +40,7 @@ GENERATORS = (power_law, sentences, batches, two_scales, nearly_empty, few_giant
 
 
 def offsets_by_lot(seed, most=25, generators=GENERATORS):
-    """The offsets of segments by one of the generators, again and again until 2^16 to 2^most elements are full."""
+    """Returns offsets of segments with lengths of one generator, repeated until a number of elements from 2^16 to 2^most is reached."""
     lot = np.random.default_rng(seed)
     elements = int(2 ** lot.uniform(16, most))
     lengths = generators[lot.integers(len(generators))](lot, min(elements, 1 << 22))

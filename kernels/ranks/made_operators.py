@@ -1,7 +1,7 @@
-"""Associative operators by lot, so that the order of stages is grown from more than the operators that people named.
+"""Makes associative operators by lot, so that the order of stages grows from more operators than the standard ones.
 
-A made operator is a product of one to three parts: sums, extremes, counts, first and last ones, maps, hashes, statistics,
-with exponentials, divisions and remainders. Each part is associative, so their product is. Parts share the columns.
+A made operator is a product of one to three parts: sums, extremes, counts, first and last elements, maps, hashes, statistics,
+with exponentials, divisions and remainders. Each part is associative, and so is their product. Parts share the columns.
 """
 
 TYPES = ["f32"] * 8 + ["f64"] * 3 + ["i32"] * 4 + ["i64"] * 2 + ["i8", "i8", "u8", "i16", "i16", "f16", "f16", "bf16", "u32", "u64"]
@@ -24,7 +24,7 @@ def greatest(kind):
 
 
 class Part:
-    """State fields as (name, type, identity), and the texts of lift and combine for each, with lets before combine's."""
+    """A part of an operator: state fields as (name, type, identity), the texts of lift and combine of each, and combine's lets."""
 
     def __init__(self, fields, lift, combine, lets="", commutes=True):
         self.fields, self.lift, self.combine, self.lets, self.commutes = fields, lift, combine, lets, commutes
@@ -179,12 +179,12 @@ PARTS = [a_sum] * 5 + [an_extreme] * 3 + [a_wide_sum, a_range, a_count, bits, a_
                                           a_part_sum, exponentials, exponentials, a_logarithm, a_variance, a_variance, a_hash, a_remainder,
                                           a_turn, changes, a_streak, two_best, a_matrix]
 
-# Parts whose results are rows where their column is.
+# Parts that also work over rows of features: their results are rows of the column's type.
 ROW_PARTS = [a_sum] * 5 + [an_extreme] * 3 + [a_wide_sum, a_range, a_count, a_map, a_path, a_part_sum, exponentials, two_best]
 
 
 def operator_text(lot, name, rows=False, maps=False):
-    """The text of an operator by lot: over rows of features, with write-back, both or neither."""
+    """Returns the text of an operator by lot. `rows`: it is over rows of features. `maps`: it writes back."""
     kinds = [lot.choice(TYPES) for _ in range(lot.choice([1, 1, 1, 1, 2, 2, 3]))]
     gathers = lot.random() < (0.3 if rows else 0.12)
     columns, values = [], []
@@ -199,7 +199,7 @@ def operator_text(lot, name, rows=False, maps=False):
     count = 1 if rows and lot.random() < 0.7 else lot.choice([1, 1, 1, 1, 1, 2, 2, 2, 3, 3])
     chosen = [lot.choice(ROW_PARTS if rows else PARTS) for _ in range(count)]
     used = [i % len(kinds) for i in range(max(count, len(kinds)))]
-    chosen += [lot.choice([a_sum, an_extreme]) for _ in range(len(used) - count)]  # each column is read
+    chosen += [lot.choice([a_sum, an_extreme]) for _ in range(len(used) - count)]  # so that each column is read
     parts = [maker(lot, n, values[i], kinds[i]) for n, (maker, i) in enumerate(zip(chosen, used))]
     fields = [field for part in parts for field in part.fields]
     names = [field[0] for field in fields]

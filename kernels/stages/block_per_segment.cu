@@ -16,10 +16,11 @@
 //% use     parts/elements/fold_consecutive.cuh
 //% end
 
-// A block takes one segment, or every gridDim.x-th where there are more than blocks.
+// A block takes one segment. If there are more segments than blocks, it goes on with every gridDim.x-th
+// segment.
 //% if !commutative
-// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
-// in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
+// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks. In
+// a chunk, each lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
 // their shares.
 //% end
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
@@ -38,14 +39,15 @@ reduce(Inputs inputs,
         const int num_warps = block_threads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
-        const Index share = (length / kChunk + num_warps) / num_warps * kChunk;  // whole chunks
+        const Index share = (length / kChunk + num_warps) / num_warps * kChunk;  // a number of whole chunks
         const Index begin = min(share * (threadIdx.x / kWarpThreads), length);
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {
             const Index mine = chunk + lane * kItemsPerThread;
             const State part =
                 warp_reduce(fold_consecutive(inputs, first + mine, mine, segment, end - mine));
-            // The other lanes' totals stay the identity, so that the block's order is the shares'.
+            // The totals of other lanes stay the identity, so that the block joins the warps' shares in
+            // order.
             if (lane == 0)
                 total = combine(total, part);
         }
@@ -55,6 +57,6 @@ reduce(Inputs inputs,
         if (threadIdx.x == 0)
             store(results, segment, length, total);
         if (segment + gridDim.x < segments.num_segments)
-            __syncthreads();  // the warps' totals have been read, the next segment's may take their place
+            __syncthreads();  // the warps' totals have been read, so the next segment may write them
     }
 }

@@ -54,32 +54,33 @@
 //% use     parts/reduce/cluster.cuh
 //% end
 
-constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps in registers
+constexpr int kVectors = kItemsPerThread / kStepItems;  // vectors that a thread keeps in registers
 //% if commutative
-constexpr int kStride = kTeamThreads * kStepItems;  // from one vector of a thread to its next
+constexpr int kStride = kTeamThreads * kStepItems;  // elements from one vector of a thread to its next
 constexpr bool kSpreadsEdges = kTeamThreads >= 2 * kStepItems;
 //% else
-constexpr int kStride = kStepItems;  // a thread has consecutive vectors
+constexpr int kStride = kStepItems;  // a thread's vectors are consecutive
 constexpr bool kSpreadsEdges = false;
 //% end
-constexpr int kAhead = 2;  // vectors under way of those that it does not keep
-constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // that a thread takes there at most
+constexpr int kAhead = 2;  // vectors that a thread loads at once if it does not keep them
+constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // most edge elements of a thread
 constexpr int kGroupLanes = kSegmentThreads < kWarpThreads ? kSegmentThreads : kWarpThreads;
 
-// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the
-// segment's first vector and behind its last one.
+// The part of a segment that one thread takes: vectors, and perhaps elements of the segment's edges. The
+// edges lie before the segment's first whole vector and behind its last one.
 struct Part {
-    Index begin;  // of the segment
+    Index begin;  // the segment's first element
     Index length;
-    Index first;        // its first vector
-    Index num_vectors;  // of this thread
-    Index num_kept;     // of these
-    Index edge;         // its first element there
+    Index first;        // first element of the thread's first vector
+    Index num_vectors;  // vectors of the thread
+    Index num_kept;     // vectors that the thread keeps on the chip
+    Index edge;         // the thread's first edge element
     int num_at_edge;
 };
 
-// Vectors begin at multiples of kStepItems. The first thread takes what lies before the first one, the last
-// thread what lies behind the last one; where the order is free and threads suffice, each takes an element.
+// Returns the part of thread `thread`. Vectors begin at multiples of kStepItems. The first thread takes the
+// elements before the first vector, and the last thread takes those behind the last vector. If the order is
+// free and there are enough threads, each thread takes one edge element instead.
 __device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread, int most_kept)
 {
     Part part;
@@ -94,7 +95,7 @@ __device__ __forceinline__ Part part_of(const Segments& segments, Index segment,
     //% else
     const Index share = (num_vectors + kTeamThreads - 1) / kTeamThreads;
     const Index mine = thread * share;
-    part.num_vectors = min(share, num_vectors - mine);  // none where it is negative
+    part.num_vectors = min(share, num_vectors - mine);  // negative if no vector is left
     //% end
     part.first = part.begin + before + mine * kStepItems;
     part.num_kept = min(part.num_vectors, Index(most_kept));
@@ -124,8 +125,8 @@ __device__ __forceinline__ State fold_vector(State run, const Inputs& inputs, co
     return run;
 }
 
-// Joins what lanes side by side have, 2, 4, ... of them, in order. Each gets the total of all, and all the
-// same bits, because each joins the same states.
+// Joins the states of `num_lanes` neighbouring lanes, a power of two, in lane order. Each lane gets the
+// total. All lanes join the same states, so all get the same bits.
 __device__ __forceinline__ State join_lanes(State state, int num_lanes)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -138,7 +139,7 @@ __device__ __forceinline__ State join_lanes(State state, int num_lanes)
     return state;
 }
 
-// Joins what the threads of a segment have, in their order. Each gets the total.
+// Joins the states of all threads of a segment, in thread order. Each thread gets the total.
 __device__ __forceinline__ State join_threads(State state)
 {
     state = join_lanes(state, kGroupLanes);
@@ -147,27 +148,27 @@ __device__ __forceinline__ State join_threads(State state)
     __shared__ State of_warps[kWarps];
     if (threadIdx.x % kWarpThreads == 0)
         of_warps[threadIdx.x / kWarpThreads] = state;
-    __syncthreads();  // all warps have written what they have
+    __syncthreads();  // all warps have written their totals
     state = join_lanes(of_warps[threadIdx.x % kWarps], kWarps);
     //% end
     //% if cluster_blocks > 1
     __shared__ State of_block;
     if (threadIdx.x == 0)
         of_block = state;
-    wait_for_cluster();  // all blocks have written what they have
+    wait_for_cluster();  // all blocks have written their totals
     state = join_lanes(*in_block(&of_block, threadIdx.x % kClusterBlocks), kClusterBlocks);
     //% end
     return state;
 }
 
-// Where the elements of a segment are mapped to, and with what.
+// What is needed to map the elements of a segment. `is_aligned` is true if outputs may be stored in vectors.
 struct Target {
     SegmentValues values;
     Index segment;
     bool is_aligned;
 };
 
-// Maps the first `count` elements of a vector.
+// Maps the first `count` elements of a vector and stores their outputs.
 __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& results, const Target& target,
                                            const Part& part, const MapItems& items, Index index, int count)
 {
@@ -195,7 +196,8 @@ __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& 
 }
 
 //% if shared_items > 0
-// Folds the vectors that a thread has in shared memory, each written by itself.
+// Folds the vectors that this thread has copied to shared memory. No other thread reads them, so no barrier
+// is needed.
 __device__ __forceinline__ State fold_shared(State run, const SharedVectors& shared, const Inputs& inputs,
                                              const Part& part)
 {
@@ -208,7 +210,7 @@ __device__ __forceinline__ State fold_shared(State run, const SharedVectors& sha
 }
 
 //% end
-// Folds what a thread has behind the vectors that it keeps.
+// Folds the vectors that this thread does not keep.
 __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, const Part& part)
 {
     #pragma unroll 1
@@ -226,7 +228,8 @@ __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, cons
     return run;
 }
 
-// Maps what fold_rest() has folded, the last first: what has been read most lately may still be in the caches.
+// Maps the vectors that fold_rest() has folded. Begins with the last one, because the latest reads may still
+// be in the caches.
 __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& results, const Target& target,
                                          const Part& part)
 {
@@ -246,22 +249,23 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
 }
 
 //% if cluster_blocks > 1
-// The blocks of a cluster take a segment.
+// The blocks of a cluster take one segment.
 //% else
-// kSegmentThreads threads take a segment.
+// kSegmentThreads threads take one segment.
 //% end
-// Each loads kVectors vectors at once and keeps them in registers, joins what it has with the others, and
-// maps what it has kept: an element comes from memory once, whole vectors of it.
+// Each thread loads kVectors vectors at once and keeps them in registers. It folds them, joins its total with
+// those of the other threads, and maps the vectors that it kept. So an element is read from memory once, as
+// part of a whole vector.
 //% if shared_items > 0
-// The vectors behind these are copied to shared memory meanwhile.
+// Meanwhile the next vectors are copied to shared memory.
 //% end
 //% if commutative
-// Threads side by side have vectors side by side.
+// Neighbouring threads take neighbouring vectors.
 //% else
-// combine() need not commute: each thread has neighbouring vectors. What it finds of other threads in the lines
-// that it asks for waits for them in the cache.
+// combine() need not commute: each thread takes consecutive vectors. A line of memory may hold vectors of
+// several threads; it stays in the cache until all have read it.
 //% end
-// What a segment has beyond that is folded vector by vector, and read once more.
+// If the segment is longer, its other elements are folded vector by vector, and read once more to be mapped.
 //% if cluster_blocks > 1
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1)
 __launch_bounds__(kBlockThreads, kResidentBlocks)
@@ -277,7 +281,8 @@ reduce(Inputs inputs, Segments segments, Results results)
     const int thread = threadIdx.x % kSegmentThreads;
     const Index wanted = Index(blockIdx.x) * kBlockSegments + threadIdx.x / kSegmentThreads;
     //% if segment_threads < 32
-    // All lanes of a warp meet in the shuffles. Those that have no segment fold the last one, and store nothing.
+    // All lanes of a warp take part in the shuffles. Lanes without a segment fold the last segment and store
+    // nothing.
     const Index segment = min(wanted, segments.num_segments - 1);
     //% else
     const Index segment = wanted;
@@ -287,7 +292,8 @@ reduce(Inputs inputs, Segments segments, Results results)
     //% end
     //% end
     //% end
-    // Arrays that do not begin at vectors are read twice, so that these loads are free of conditions on them.
+    // If an array is not aligned to vectors, nothing is kept and elements are read twice. So these loads need
+    // no test of alignment.
     //% if shared_items > 0
     extern __shared__ SharedVectors shared[];
     const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors + kSharedVectors : 0);
@@ -358,6 +364,6 @@ reduce(Inputs inputs, Segments segments, Results results)
         map_vector(inputs, results, target, part, map_items_of(at_edge, others_at_edge), part.edge,
                    num_at_edge);
     //% if cluster_blocks > 1
-    wait_for_cluster();  // no block leaves before others have read its total
+    wait_for_cluster();  // no block leaves before the others have read its total
     //% end
 }

@@ -22,30 +22,32 @@
 //% use     parts/segments/segment_extent.cuh
 //% use     parts/reduce/join_row_lanes.cuh
 
-constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
+constexpr int kStepRows = kRowLanes * kRowsPerStep;  // rows that a group loads in one step
 //% if commutative
-constexpr int kStride = kRowLanes;                   // from one row of a lane to its next
+constexpr int kStride = kRowLanes;                   // a lane's rows in a step are kRowLanes apart
 //% else
-constexpr int kStride = 1;                           // a lane has consecutive rows of a step
+constexpr int kStride = 1;                           // a lane's rows in a step are consecutive
 //% end
-constexpr int kRoom = 24576 / (kBlockThreads * kRowsPerStep * int(sizeof(Row)));  // steps
+constexpr int kRoom = 24576 / (kBlockThreads * kRowsPerStep * int(sizeof(Row)));  // steps that fit in 24 KiB
 constexpr int kKept = kRoom < 1 ? 1 : kRoom < kKeptSteps ? kRoom : kKeptSteps;
 
-// The rows of a lane's first steps. A lane reads what it wrote itself, so nobody waits for another.
+// The rows of each lane's first kKept steps, kept in shared memory. A lane reads only rows that it wrote
+// itself, so no barrier is needed.
 struct Kept {
     Row rows[kKept][kRowsPerStep][kBlockThreads];
 };
 
-// What a lane needs of its segment.
+// The work of a lane: a segment, and some of its features.
 struct Part {
-    i64 work;  // of a segment and a block of features
+    i64 work;  // number among all pairs of a segment and a block of features
     Index segment;
     Index begin;
     Index length;
-    int feature;  // the lane's first
+    int feature;  // the lane's first feature
 };
 
-// Groups beyond the last segment fold it as well, and store nothing.
+// Returns this lane's part of the pair `work` of a segment and a block of features. Groups behind the last
+// pair fold the last one again and store nothing.
 __device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int feature_blocks)
 {
     const i64 known = min(work, i64(segments.num_segments) * feature_blocks - 1);
@@ -62,11 +64,13 @@ __device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int 
     return part;
 }
 
-// Loads a lane's rows of a step, from the one at `position` on. Those behind the segment's end are not read.
+// Loads a lane's rows of one step. `position` is the place of the first row in the segment. Rows behind the
+// segment's end are not loaded.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
                                           Index position, int num_features, bool is_vector)
 {
-    // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+    // Behind the segment's end, the numbers of its last row are loaded again. One condition then covers all
+    // loads, so that all are under way at once.
     if (position < part.length) {
         #pragma unroll
         for (int k = 0; k < kRowsPerStep; ++k)
@@ -84,16 +88,16 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
                       part.segment, part.feature, num_features, is_vector);
 }
 
-// A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. A
-// lane has kRowsPerStep rows under way. It folds them step by step and keeps those of its first kKept steps,
-// gets the results of its features, and maps its rows. Where the segment is longer, its other rows are read
-// once more.
+// A group takes one segment and one block of features. kFeatureLanes lanes share a row, and kRowLanes rows
+// are read side by side. A lane loads kRowsPerStep rows at once, folds them step by step, and keeps the rows
+// of its first kKept steps. When the results of its features are known, it maps its rows. If the segment is
+// longer, its other rows are read once more.
 //% if commutative || row_lanes == 1
-// A lane folds its own rows to the end; then the lanes of a feature are joined.
+// Each lane folds its own rows of the whole segment; then the lanes of a feature are joined.
 //% else
-// In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
+// In each step, a lane folds consecutive rows, and the lanes of a feature are joined in order.
 //% end
-// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+// Callers pass a constant `is_vector`, so that no branch separates loads of vectors.
 __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results& results, Kept& kept,
                                              const Part& part, bool is_stored, bool is_vector)
 {
@@ -112,7 +116,7 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results
     //% if commutative || row_lanes == 1
     for (Index first = 0; first < part.length; first += kStepRows) {
     //% else
-    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    // All lanes of a warp take part in the shuffles, so they go on until the warp's longest segment ends.
     for (Index first = 0; __any_sync(kFullMask, first < part.length); first += kStepRows) {
     //% end
         const Index position = first + mine;
@@ -150,7 +154,7 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results
             #pragma unroll
             for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
                 parts[v] = combine(parts[v], shuffle_down(parts[v], delta));
-            totals[v] = combine(totals[v], parts[v]);  // meaningful in the first lanes of rows only
+            totals[v] = combine(totals[v], parts[v]);  // right only in lanes whose row_lane is 0
         }
         //% end
     }
@@ -161,7 +165,7 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
         //% if !commutative && row_lanes > 1
-        // All lanes of a feature get what the first one has.
+        // All lanes of a feature get the total of their first lane.
         totals[v] = shuffle(totals[v], int(threadIdx.x) % kWarpThreads - row_lane * kFeatureLanes);
         //% end
         row_results[v] = finish_row(part.segment, part.length, totals[v]);
@@ -191,7 +195,8 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results
     }
 }
 
-// A group takes kSegmentsPerGroup segments, one after the other, and asks where the next one lies beforehand.
+// A group takes kSegmentsPerGroup segments, one after the other. It looks up the extent of the next segment
+// before it folds the current one.
 __device__ __forceinline__ void take_segments(const Inputs& inputs, const Segments& segments,
                                               const Results& results, Kept& kept, bool is_vector)
 {

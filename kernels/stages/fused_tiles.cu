@@ -28,39 +28,40 @@
 //% use     parts/reduce/warp_scan_tails.cuh
 
 //% if costly_combine
-constexpr int kCopies = 1;   // of the rounds of a loop that combines
+constexpr int kCopies = 1;   // copies of the body of a loop that combines
 //% else
-constexpr int kCopies = 32;  // all rounds
+constexpr int kCopies = 32;  // all rounds are unrolled
 //% end
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMapStride = kMapItems * kWarpThreads;
 constexpr int kMapSteps = kTileItems / kMapStride;
-constexpr int kAlignment = 16;                  // items; tiles begin where vectors do
-constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at a time
+constexpr int kAlignment = 16;                  // tiles begin at multiples of 16 items, as vectors do
+constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at once
 constexpr int kMostEnds = kLaneEnds * kWarpThreads;
-constexpr int kSlots = kMostEnds + 2;  // of what is before them, of each, of what is behind
-constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest
+constexpr int kSlots = kMostEnds + 2;  // one for each end, one before the first, one behind the last
+constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest Index
 
-// What a warp keeps in shared memory. Slot 0 is for items of the tile that lie before its first segment,
-// slot k for its k-th segment that has items.
+// A warp's part of shared memory. Slot k belongs to the k-th segment of the tile that has items. Slot 0
+// belongs to the items before the tile's first segment.
 struct alignas(16) Desk {
-    Tile tiles[2];  // one is folded while the other arrives
+    Tile tiles[2];  // one is folded while the next one is copied
     State totals[kSlots];
     SegmentValues values[kSlots];
     Index ends[kSlots];
-    unsigned tails[kItemsPerThread];  // a bit of each item: whether a slot ends with it
-    int first_slots[kItemsPerThread];  // the slot of the first of 32 items
-    unsigned char numbers[kSlots];    // of the segment, counted from the tile's first
+    unsigned tails[kItemsPerThread];  // a bit for each item of the tile: 1 if a slot ends with it
+    int first_slots[kItemsPerThread];  // for each word of `tails`, the slot of its first item
+    unsigned char numbers[kSlots];    // the slot's segment, counted from the tile's first segment
 };
 
-// The segments of a tile.
+// How many segments end in a tile.
 struct Found {
     int num_segments;
-    int num_slots;  // of those that have items
+    int num_slots;  // of these, segments that have items
 };
 
-// Reads where the segments from `segment` on end, kLaneEnds a lane.
+// Reads the ends of the segments from `segment` on, kLaneEnds for each lane. Segments from `end_segment` on
+// get kNoEnd.
 __device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segments& segments, Index segment,
                                           Index end_segment)
 {
@@ -71,19 +72,19 @@ __device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segmen
     }
 }
 
-// Finds the tile's segments: of those that begin at `begin` and behind it, the ones that end in the tile.
-// Stores the results of empty ones; leaves the others' ends and numbers in slots, and a bit of the last item
-// of each.
+// Finds the segments that begin at `begin` or later and end in the tile. Stores the results of empty
+// segments. For each other segment, writes its end and its number to its slot and sets the bit of its last
+// item.
 __device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, const Index (&ends)[kLaneEnds],
                                            Index segment, Index begin, Index tile_begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    __syncwarp();  // what the tile before has left has been read
+    __syncwarp();  // all lanes are done with the tile before
     if (lane < kItemsPerThread)
         desk.tails[lane] = 0;
-    __syncwarp();  // no bit is set
+    __syncwarp();  // all bits are 0
     Found found = {0, 0};
-    Index before = begin;  // the end of the segment before the first of a round
+    Index before = begin;  // end of the segment before the first one of the round
     #pragma unroll
     for (int k = 0; k < kLaneEnds; ++k) {
         if (found.num_segments < k * kWarpThreads)
@@ -119,21 +120,21 @@ __device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, c
     return found;
 }
 
-// The element at `place`, lifted.
+// Lifts item k of `items`, which is the item at `place` of the input.
 __device__ __forceinline__ State lift_at(const Inputs& inputs, const Segments& segments, const Items& items,
                                          int k, Index place)
 {
     //% if uses_tables
-    // Nothing is looked up for items behind the last one.
+    // Items behind the last one look nothing up.
     return place < segments.num_items ? lift_item(inputs, items, k, place) : identity();
     //% else
     return lift_item(inputs, items, k, place);
     //% end
 }
 
-// Folds a tile: a lane takes kItemsPerThread consecutive items. What it has at the last item of a segment is
-// the segment's total; where that began in an earlier lane, what the lanes before have comes first. Notes the
-// slots of items.
+// Folds a tile: each lane folds kItemsPerThread consecutive items. The run at the last item of a segment is
+// the segment's total. If the segment began in an earlier lane, the run of the lanes before is joined in
+// front. Also writes the slot of the first item of each word of `tails`.
 __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const Inputs& inputs,
                                           const Segments& segments, Index tile_begin, Index begin)
 {
@@ -147,7 +148,7 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
         slot += lane >= delta ? earlier : 0;
     }
     slot += (begin > tile_begin ? 0 : 1) - __popc(tails);
-    const int first = slot;  // where the row begins
+    const int first = slot;  // slot of the row's first item
     if (row % 32 == 0)
         desk.first_slots[row / 32] = slot;
     State run = identity();
@@ -173,12 +174,13 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
 }
 
 //% if map_uses_tables
-// Finishes the totals of a tile's segments.
+// Finishes the totals of the tile's segments, and keeps the values that map needs.
 __device__ __forceinline__ void finish_tile(Desk& desk, const Inputs& inputs, const Results& results,
                                             Index segment, int num_slots)
 //% else
-// Finishes the totals of a tile's segments. Items that are not theirs take the values of the first or the
-// last one, so that they are mapped like others; nothing of them is stored.
+// Finishes the totals of the tile's segments, and keeps the values that map needs. Items outside of these
+// segments get the values of the first or last segment. So they are mapped like others, and their outputs are
+// not stored.
 __device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, Index segment, int num_slots)
 //% end
 {
@@ -203,7 +205,7 @@ __device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, 
     }
 }
 
-// Maps the items of a tile from `begin` to before `end`; lanes side by side take vectors side by side.
+// Maps the items of a tile from `begin` to `end` - 1. Neighbouring lanes take neighbouring vectors.
 __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, const Inputs& inputs,
                                          const Segments& segments, const Results& results, bool is_aligned,
                                          Index tile_begin, Index begin, Index end, Index segment)
@@ -221,7 +223,7 @@ __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, con
         for (int k = 0; k < kMapItems; ++k) {
             const Index its_begin = slot == 0 ? tile_begin : desk.ends[slot - 1];
             //% if map_uses_tables
-            // No table is read for items that are not of the tile's segments.
+            // Items outside of the tile's segments read no table.
             if (place + k >= begin && place + k < end)
                 keep_output(outputs, k,
                             map_tile_item(inputs, items, k, desk.values[slot], place + k,
@@ -245,8 +247,9 @@ __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, con
     }
 }
 
-// Folds and maps a segment that is longer than a tile: the whole warp tile by tile, then once more.
-// Structs come by value, because those whose addresses are taken would be read from local memory everywhere.
+// Folds and maps a segment that is longer than a tile. The whole warp folds it tile by tile, then reads it
+// once more to map it. Structs are passed by value: if their addresses were taken, all their members would be
+// read from local memory.
 __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segments, Results results,
                                        Index segment)
 {
@@ -254,12 +257,12 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
     const Index begin = segment_begin(segments, segment);
     const Index end = segment_end(segments, segment);
     const Index first_tile = begin - begin % kAlignment;
-    State total = identity();  // in lane 0
+    State total = identity();  // right only in lane 0
     #pragma unroll 1
     for (Index tile_begin = first_tile; tile_begin < end; tile_begin += kTileItems) {
         copy_tile(tile, inputs, tile_begin, segments.num_items);
         wait_for_copies();
-        __syncwarp();  // the tile is there
+        __syncwarp();  // the tile has been copied
         State run = identity();
         #pragma unroll 1
         for (int step = 0; step < kSteps; ++step) {
@@ -272,7 +275,7 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
             }
         }
         total = combine(total, warp_reduce(run));
-        __syncwarp();  // the tile has been read
+        __syncwarp();  // all lanes have read the tile
     }
     total = shuffle(total, 0);
     const Index length = end - begin;
@@ -308,9 +311,9 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
     }
 }
 
-// A warp takes the segments that end in its share of the items, so that none is cut. A tile holds as many
-// whole segments as fit; it arrives in shared memory while the one before is folded and mapped. Totals, and
-// what map needs of them, stay in shared memory too, so an element comes from memory once.
+// A warp takes the segments that end in its share of the items, so that no segment is cut. A tile holds as
+// many whole segments as fit. The next tile is copied to shared memory while this one is folded and mapped.
+// Totals and the values that map needs stay in shared memory, so an element is read from memory once.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs, Segments segments, Results results)
 {
@@ -334,8 +337,8 @@ reduce(Inputs inputs, Segments segments, Results results)
     while (segment < end_segment) {
         const Found found = keep_ends(desk, results, ends, segment, begin, tile_begin);
         wait_for_copies();
-        __syncwarp();  // the tile and its ends are there
-        // Not a segment that is longer than the tile, but it may be alone.
+        __syncwarp();  // the tile has been copied, and its ends are written
+        // If no segment ends in the tile, its first segment is longer than a tile and is taken alone.
         const Index next = segment + max(found.num_segments, 1);
         const Index end =
             found.num_segments > 0 ? desk.ends[found.num_slots] : segment_end(segments, segment);
@@ -345,13 +348,13 @@ reduce(Inputs inputs, Segments segments, Results results)
             copy_tile(desk.tiles[turn ^ 1], inputs, next_tile, segments.num_items);
         if (found.num_slots > 0) {
             fold_tile(desk, desk.tiles[turn], inputs, segments, tile_begin, begin);
-            __syncwarp();  // all totals are there
+            __syncwarp();  // all totals are written
             //% if map_uses_tables
             finish_tile(desk, inputs, results, segment, found.num_slots);
             //% else
             finish_tile(desk, results, segment, found.num_slots);
             //% end
-            __syncwarp();  // all values are there
+            __syncwarp();  // all values are written
             map_tile(desk, desk.tiles[turn], inputs, segments, results, is_aligned, tile_begin, begin,
                      end, segment);
         } else if (found.num_segments == 0) {

@@ -24,21 +24,21 @@
 //% use     parts/tiles/borders.cuh
 
 constexpr int kMostFolding = kMostBlockThreads - kWarpThreads;  // threads that fold; the last warp finds ends
-constexpr int kRow = kItemsPerThread + 1;  // states, so that lanes that walk rows each meet different banks
-constexpr int kProbes = 8;                 // of a lane in a round
-constexpr int kAhead = 8;                  // ends that a lane reads at a time
+constexpr int kRow = kItemsPerThread + 1;  // one place more, so that lanes walk rows in different banks
+constexpr int kProbes = 8;                 // ends that a lane tests in a round of a search
+constexpr int kAhead = 8;                  // ends that a lane reads at once
 constexpr int kAtOnce = kAhead * kWarpThreads;
 
-// What a block keeps of its tile.
+// A block's tile in shared memory.
 struct Desk {
-    State* states;    // rows of the threads that fold: the items, then the run behind each
-    State* befores;   // what is open before each row
-    unsigned* marks;  // a bit for each item: a segment ends with it
-    Index* bounds;    // of the first segments that end in the tile: their begin, then their ends
+    State* states;    // a row for each folding thread: its items, later the run behind each item
+    State* befores;   // for each row, the run that is open before it
+    unsigned* marks;  // a bit for each item: 1 if a segment ends with it
+    Index* bounds;    // begin of the first segment that ends in the tile, then ends from that segment on
 };
 
-// Lifts the items of a tile, neighbours by neighbouring lanes: what they look up often lies in one line of
-// memory. All that a lane looks up is under way at once.
+// Lifts the items of a tile. Neighbouring lanes lift neighbouring items, whose lookups often lie in one line
+// of memory. All lookups of a lane are under way at once.
 __device__ __forceinline__ void lift_items(const Inputs& inputs,
                                            const Desk& desk,
                                            Index begin,
@@ -67,8 +67,8 @@ __device__ __forceinline__ void lift_items(const Inputs& inputs,
     }
 }
 
-// The ends of kAtOnce segments from `first` on, neighbours in neighbouring lanes; behind the last segment
-// stands an end that no tile reaches.
+// The ends of kAtOnce consecutive segments, neighbouring ends in neighbouring lanes. Behind the last segment
+// an end is kNever, which no tile reaches.
 struct Ends {
     Index at[kAhead];
 };
@@ -85,7 +85,7 @@ __device__ __forceinline__ Ends read_ends(const Segments& segments, Index first)
     return ends;
 }
 
-// How many of the ends are at `place` or before it.
+// Counts the ends that lie at `place` or before it.
 __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
 {
     int count = 0;
@@ -95,8 +95,8 @@ __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
     return count;
 }
 
-// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`,
-// since every thread would keep in memory what a reference is to.
+// Returns the first segment that ends behind `place`. The whole warp searches. `segments` is a copy: a
+// reference would force every thread to keep the object in memory.
 __device__ __noinline__ Index find_first(Segments segments, Index place)
 {
     const Index lane = threadIdx.x % kWarpThreads;
@@ -120,9 +120,10 @@ __device__ __noinline__ Index find_first(Segments segments, Index place)
     return low;
 }
 
-// Marks the ends in the tile. Gives the first segment that ends in it or behind it, and the first one behind.
-// Empty segments before the first item end in the first tile. Where the tile began in the launch before is
-// looked at first: offsets change seldom, and a search waits for memory three times.
+// Marks the ends in the tile. Returns the first segment that ends in the tile or behind it, and the first one
+// that ends behind it. Empty segments before the first item count as ends of the first tile. `known` is the
+// tile's first segment in the launch before. It is tried first, because offsets seldom change and a search
+// waits for memory three times.
 struct Extent {
     Index first;
     Index end;
@@ -146,7 +147,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     #pragma unroll 1
     for (int k = lane; k < folding * kItemsPerThread / 32; k += kWarpThreads)
         desk.marks[k] = 0;
-    __syncwarp();  // no marks are left, and all lanes have read what was known
+    __syncwarp();  // all marks are 0, and all lanes have read `known`
     if (lane == 0) {
         *known = first;
         desk.bounds[0] = segment_begin(segments, first);
@@ -155,7 +156,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     for (;;) {
         #pragma unroll
         for (int k = 0; k < kAhead; ++k) {
-            const Index place = ends.at[k] - begin - 1;  // of the segment's last item
+            const Index place = ends.at[k] - begin - 1;  // place of the segment's last item in the tile
             const Index number = next - first + k * kWarpThreads + lane;
             if (number < folding)
                 desk.bounds[1 + number] = ends.at[k];
@@ -170,7 +171,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     }
 }
 
-// Walks a thread's row and leaves the run behind each item. Gives what is open behind the row.
+// Walks a thread's row and writes the run behind each item. Returns the run that is open behind the row.
 __device__ __forceinline__ Run fold_row(const Desk& desk)
 {
     const int bit = threadIdx.x * kItemsPerThread;
@@ -186,7 +187,8 @@ __device__ __forceinline__ Run fold_row(const Desk& desk)
     return {(ends >> (kItemsPerThread - 1) & 1u) != 0 ? identity() : run, ends != 0};
 }
 
-// The part of a segment from `from` to `to` that lies in the tile and ends there.
+// Returns the total of a segment's items in the tile that begins at `begin`. The segment holds the items
+// `from` to `to` - 1 and ends in the tile.
 __device__ __forceinline__ State total_in_tile(const Desk& desk, Index begin, Index from, Index to)
 {
     if (to <= max(from, begin))
@@ -197,11 +199,11 @@ __device__ __forceinline__ State total_in_tile(const Desk& desk, Index begin, In
     return began_before_row ? combine(desk.befores[place / kItemsPerThread], run) : run;
 }
 
-// A block takes a tile of consecutive items. All its warps but the last lift them, each thread items that lie
-// as far apart as there are threads, and leave them in shared memory; meanwhile the last warp marks where
-// segments end. Then each thread walks consecutive items, a scan of the block gives what is open before them,
-// and each segment that ends in the tile reads its total where it ends. The last warp brings what is open to
-// the tile's borders.
+// A block takes a tile of consecutive items. All its warps but the last lift the items into shared memory;
+// the items of a thread are as far apart as there are folding threads. Meanwhile the last warp marks where
+// segments end. Then each thread walks a row of consecutive items, and a scan of the block finds the run that
+// is open before each row. Each segment that ends in the tile reads its total at its last item. The last warp
+// brings the states that are open to the tile's borders.
 //% if at_launch
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1)
 //% else
@@ -233,15 +235,15 @@ fold_tiles(Inputs inputs,
         if (threadIdx.x % kWarpThreads == 0)
             extent = found;
     }
-    __syncthreads();  // the items and their marks are there
+    __syncthreads();  // the items and the marks are written
 
     Run run = {identity(), false};
     if (folds)
         run = fold_row(desk);
-    const Run before = block_scan_runs(run);  // for the last warp: what the whole tile leaves open
+    const Run before = block_scan_runs(run);  // in the last warp: the run of the whole tile
     if (folds)
         desk.befores[threadIdx.x] = before.total;
-    __syncthreads();  // what is open before each row is there
+    __syncthreads();  // the runs before all rows are written
 
     const bool is_cut = bounds[0] < begin;
     if (folds) {
@@ -269,7 +271,7 @@ fold_tiles(Inputs inputs,
         came = bring(borders, tile, left, before.total);
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
-    __syncwarp();  // both lanes are back
+    __syncwarp();  // both lanes have brought their states
     meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
     meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
 }

@@ -23,9 +23,9 @@
 
 // Each segment has the same number of consecutive blocks.
 //% if !commutative
-// combine() need not commute: each of their warps takes one contiguous share of the segment and walks it in
-// chunks, in which a lane folds kItemsPerThread consecutive elements. Shares, partials and blocks are
-// joined in order.
+// combine() need not commute: each warp of these blocks takes one contiguous share of the segment and walks
+// it in chunks. In a chunk, each lane folds kItemsPerThread consecutive elements. The totals of warps and
+// blocks are joined in the order of their shares.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
@@ -56,7 +56,8 @@ reduce(Inputs inputs,
     const Index num_warps = Index(num_blocks) * kWarps;
     const Index warp = Index(block) * kWarps + threadIdx.x / kWarpThreads;
     const Index num_chunks = length / kChunk + 1;
-    // Warps take equal shares of whole chunks; the first ones one chunk more where it does not divide evenly.
+    // Warps take equal shares of whole chunks. If the chunks do not divide evenly, the first warps take one
+    // chunk more.
     const Index chunks = num_chunks / num_warps;
     const Index more = num_chunks % num_warps;
     const Index begin = (warp * chunks + min(warp, more)) * kChunk;
@@ -64,14 +65,14 @@ reduce(Inputs inputs,
     for (Index chunk = begin; chunk < end; chunk += kChunk) {
         const Index mine = chunk + lane * kItemsPerThread;
         const State part = warp_reduce(fold_consecutive(inputs, first + mine, mine, segment, end - mine));
-        // The other lanes' totals stay the identity, so that the block's order is the shares'.
+        // The totals of other lanes stay the identity, so that the block joins the warps' shares in order.
         if (lane == 0)
             total = combine(total, part);
     }
     //% end
 
-    // Two rounds at most: the segment's blocks fold what their threads have, and its last one what the blocks
-    // had.
+    // The first round joins the totals of a block's threads. A second round, only in the segment's last
+    // block, joins the totals of the segment's blocks.
     State* parts = partials + i64(segment) * num_blocks;
     __shared__ bool last;
     #pragma unroll 1
@@ -81,16 +82,16 @@ reduce(Inputs inputs,
             break;
         if (threadIdx.x == 0) {
             parts[block] = total;
-            __threadfence();  // the partial is seen before the ticket is
-            // Wraps to 0, ready for the next launch.
+            __threadfence();  // others see the partial before the ticket
+            // The last ticket wraps to 0, ready for the next launch.
             last = atomicInc(tickets + segment, num_blocks - 1) == unsigned(num_blocks - 1);
         }
         __syncthreads();  // all threads know whether theirs is the last block
         if (!last)
             return;
-        __threadfence();  // the other blocks' partials are read after their tickets
+        __threadfence();  // reads the other blocks' partials after their tickets
 
-        // Each thread joins a few consecutive ones.
+        // Each thread joins a few consecutive partials.
         const int share = (num_blocks + kBlockThreads - 1) / kBlockThreads;
         total = identity();
         #pragma unroll 1

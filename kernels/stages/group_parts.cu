@@ -77,7 +77,7 @@
 
 constexpr int kPartsOfThread = (kParts + kBlockThreads - 1) / kBlockThreads;
 
-// The sum of the values of all earlier threads of the block.
+// Returns the sum of the values of all earlier threads of the block.
 __device__ __forceinline__ Index sum_before(Index value)
 {
     __shared__ Index sums[kNumWarps];
@@ -91,29 +91,30 @@ __device__ __forceinline__ Index sum_before(Index value)
     }
     if (lane == kWarpThreads - 1)
         sums[warp] = sum;
-    __syncthreads();  // the sums of all warps are there
+    __syncthreads();  // the sums of all warps are written
     Index before = sum - value;
     for (int k = 0; k < warp; ++k)
         before += sums[k];
-    __syncthreads();  // all have read the sums, the next call may write its own
+    __syncthreads();  // all threads have read the sums, so the next call may write them
     return before;
 }
 
-// The share of a block: whole tiles, as many for each block.
+// Returns the length of a block's share: whole tiles, the same number for each block.
 __device__ __forceinline__ Index share_of_block(Index num_items)
 {
     const Index num_tiles = (num_items + kTileItems - 1) / kTileItems;
     return (num_tiles + gridDim.x - 1) / gridDim.x * kTileItems;
 }
 
-// A part is kTableGroups neighbouring groups. Each block counts the elements of its share in each part.
+// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of its share
+// belong to each part.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 count_parts(Segments segments, Index* block_counts, Index* num_counted)
 {
     extern __shared__ unsigned counts[];
     for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
         counts[part] = 0;
-    __syncthreads();  // the counts are zero
+    __syncthreads();  // all counts are 0
     const Index share = share_of_block(segments.num_items);
     const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
     const Index end = min(begin + share, segments.num_items);
@@ -132,8 +133,8 @@ count_parts(Segments segments, Index* block_counts, Index* num_counted)
         *num_counted = gridDim.x;
 }
 
-// A warp takes a part: the count of each block becomes the sum of those of earlier blocks, and part_begins
-// gets the sum of all.
+// Each warp takes one part. It replaces the count of each block by the sum of the counts of all earlier
+// blocks, and writes the sum of all counts to part_begins.
 extern "C" __global__ void __launch_bounds__(32)
 scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
 {
@@ -159,7 +160,7 @@ scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
         part_begins[blockIdx.x] = before;
 }
 
-// One block: sizes of parts become their begins, among elements and among chunks.
+// One block turns the sizes of parts into two begins for each part: its first element and its first chunk.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_parts(Index* part_begins, Index* chunk_begins)
 {
@@ -192,14 +193,15 @@ scan_parts(Index* part_begins, Index* chunk_begins)
 }
 
 //% if parts == 32
-// The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
-// order. Each lane keeps the count of the part of its number.
+// Returns the number of earlier elements of the warp's tile that belong to the same part as the lane's
+// element. The warp calls it row by row, in order. In lane k, `count` is the number of elements of part k so
+// far.
 __device__ __forceinline__ int rank_in_part(int& count, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int part = group / kTableGroups;
     unsigned peers = __ballot_sync(kFullMask, group >= 0);
-    unsigned own = peers;  // the lanes whose elements are in the part that this lane counts
+    unsigned own = peers;  // lanes whose elements belong to the part that this lane counts
     #pragma unroll
     for (int bit = 0; bit < 5; ++bit) {
         const unsigned set = __ballot_sync(kFullMask, part >> bit & 1);
@@ -211,15 +213,16 @@ __device__ __forceinline__ int rank_in_part(int& count, int group)
     return rank;
 }
 //% else
-// The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
-// order. `counts` are those of the warp, and all `marks` are zero before and after.
+// Returns the number of earlier elements of the warp's tile that belong to the same part as the lane's
+// element. The warp calls it row by row, in order. `counts` holds the warp's number of elements of each part
+// so far. All `marks` are 0 before and after the call.
 __device__ __forceinline__ int rank_in_part(unsigned* counts, unsigned* marks, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int part = group / kTableGroups;
     if (group >= 0)
         atomicOr(marks + part, 1u << lane);
-    __syncwarp();  // the bits of all lanes are set
+    __syncwarp();  // all lanes have set their bits
     const unsigned peers = group >= 0 ? marks[part] : 0;
     const unsigned before = peers & ((1u << lane) - 1);
     const int rank = group >= 0 ? int(counts[part]) + __popc(before) : 0;
@@ -228,13 +231,13 @@ __device__ __forceinline__ int rank_in_part(unsigned* counts, unsigned* marks, i
         marks[part] = 0;
         counts[part] = rank + __popc(peers);
     }
-    __syncwarp();  // the counts are there for the next row
+    __syncwarp();  // the counts are written before the next row
     return rank;
 }
 //% end
 
-// A block moves its share to the parts, tile by tile, and keeps the order of elements in each part. A tile is
-// put in the order of the parts in shared memory first, so that neighbouring threads write to neighbouring
+// A block moves the elements of its share to their parts, tile by tile, and keeps their order within each
+// part. It first sorts a tile by part in shared memory, so that neighbouring threads write to neighbouring
 // places.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 move_items(Inputs inputs, Segments segments, const Index* block_counts, const Index* part_begins,
@@ -242,10 +245,10 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
 {
     extern __shared__ u64 room[];
     __shared__ int num_staged;
-    Index* const places = (Index*)room;  // where the tile's first element of each part goes
+    Index* const places = (Index*)room;  // for each part, where its first element of the tile goes
     State* const staged = (State*)(places + kParts);
     unsigned* const staged_groups = (unsigned*)(staged + kTileItems);
-    unsigned* const tile_begins = staged_groups + kTileItems;  // of each part
+    unsigned* const tile_begins = staged_groups + kTileItems;  // for each part, its begin in the sorted tile
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     unsigned* const all_counts = tile_begins + kParts;
@@ -261,7 +264,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     const Index share = share_of_block(segments.num_items);
     const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
     const Index end = min(begin + share, segments.num_items);
-    bool is_outside = false;  // count_parts has told
+    bool is_outside = false;  // not used: count_parts has reported it
     #pragma unroll 1
     for (Index tile = begin; tile < end; tile += kTileItems) {
         //% if parts == 32
@@ -280,7 +283,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             const Index group = group_of(segments, known, is_outside);
             groups[row] = index < end ? int(group) : -1;
             //% if uses_tables || uses_segment
-            // What has no group is not looked up.
+            // Elements without a group look nothing up.
             states[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
             //% else
             states[row] = load_item(inputs, known, 0, group);
@@ -292,12 +295,12 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             ranks[row] = rank_in_part(count, groups[row]);
         counts[lane] = count;
         //% else
-        __syncwarp();  // the counts are zero
+        __syncwarp();  // all counts are 0
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             ranks[row] = rank_in_part(counts, marks, groups[row]);
         //% end
-        __syncthreads();  // the counts of all warps are there
+        __syncthreads();  // the counts of all warps are written
 
         Index num_of_parts[kPartsOfThread];
         Index num_of_thread = 0;
@@ -323,7 +326,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
                 tile_begins[part] = before;
             before += num_of_parts[k];
         }
-        __syncthreads();  // the begins of parts in the tile are there
+        __syncthreads();  // the parts' begins in the tile are written
 
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
@@ -333,7 +336,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
                 staged[at] = states[row];
                 staged_groups[at] = groups[row];
             }
-        __syncthreads();  // the tile is in the order of the parts
+        __syncthreads();  // the tile is sorted by part
 
         for (int at = threadIdx.x; at < num_staged; at += kBlockThreads) {
             const unsigned group = staged_groups[at];
@@ -342,7 +345,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             moved_states[to] = staged[at];
             moved_groups[to] = group % kTableGroups;
         }
-        __syncthreads();  // the tile has been moved, the next one may take its place
+        __syncthreads();  // the tile has been moved, so the next one may replace it
 
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
@@ -364,7 +367,8 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     group = members.groups[index];
 }
 
-// A block takes a chunk of a part, a table a share of neighbouring elements of it, as in group_tables.
+// A block takes one chunk of a part. Each table takes a share of consecutive elements of the chunk, as in
+// group_tables.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
             //% if uses_length || tells_empty
@@ -378,7 +382,8 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
         return;
     int part = 0;
     #pragma unroll 1
-    for (int behind = kParts; behind - part > 1;) {  // the last part that begins at or before the chunk
+    // Finds the last part that begins at the chunk or before it.
+    for (int behind = kParts; behind - part > 1;) {
         const int middle = (part + behind) / 2;
         if (chunk_begins[middle] <= chunk)
             part = middle;
@@ -406,7 +411,8 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
     }
 }
 
-// A block joins the entries of neighbouring groups, a warp those of neighbouring chunks of their part.
+// Joins the tables of all chunks. A block takes the entries of neighbouring groups, and each of its warps
+// takes some neighbouring chunks of their part.
 extern "C" __global__ void __launch_bounds__(512)
 join_tables(Segments segments,
             Results results,

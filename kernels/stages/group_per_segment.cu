@@ -14,15 +14,15 @@
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segments/segment_extent.cuh
 
-// What a group has under way of a segment.
+// A segment that a group is folding, with the lane's total so far.
 struct Part {
-    Index first;  // the vectors of the segment begin here, at or before its first element
+    Index first;  // where the segment's first vector begins, at or before `begin`
     Index begin;
     Index end;
     State total;
 };
 
-// A bit for each item of the vector at `index` that is the segment's.
+// Returns a bit for each item of the vector at `index`: 1 if the item belongs to the segment.
 __device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
 {
     const int low = int(max(part.begin - index, Index(0)));
@@ -30,8 +30,9 @@ __device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
     return low < high ? (1u << high) - (1u << low) : 0u;
 }
 
-// Reads the vector at `index`, in which nothing but the items `inside` is folded. Where there are none, the
-// segment's first vector is read, so that lanes behind a segment's end take the same path as the others.
+// Loads the vector at `index`. `inside` has a 1 for each item that will be folded. If it has none, the
+// segment's first vector is loaded instead, so that lanes behind the segment's end take the same path as the
+// others.
 __device__ __forceinline__ Items load_part(const Inputs& inputs,
                                            const Segments& segments,
                                            const Part& part,
@@ -46,7 +47,7 @@ __device__ __forceinline__ Items load_part(const Inputs& inputs,
     //% end
 }
 
-// Folds the items `inside` of a vector behind `run`.
+// Appends to `run` the items of a vector whose bits in `inside` are 1.
 __device__ __forceinline__ State fold_inside(const Inputs& inputs,
                                              const Items& items,
                                              Index index,
@@ -57,7 +58,7 @@ __device__ __forceinline__ State fold_inside(const Inputs& inputs,
     #pragma unroll
     for (int word = 0; word < kStepItems / 4; ++word) {
         const unsigned four = inside >> 4 * word & 15;
-        run = add_bytes(run, items, word, four * 0x00204081 & 0x01010101);  // each bit in a byte
+        run = add_bytes(run, items, word, four * 0x00204081 & 0x01010101);  // one bit in each byte
     }
     //% else
     #pragma unroll
@@ -72,13 +73,13 @@ __device__ __forceinline__ State fold_inside(const Inputs& inputs,
     return run;
 }
 
-// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it. Rows begin
-// at a multiple of kStepItems, so that lanes read vectors wherever a segment begins. Neighbouring groups read
-// neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+// A group folds its segment row by row. In a row, each lane takes kStepItems consecutive elements. Rows begin
+// at multiples of kStepItems, so that lanes read vectors wherever the segment begins. Neighbouring groups
+// take neighbouring segments, so a warp's reads lie side by side. A group has several segments under way.
 //% if commutative
-// Each lane goes on with what it has, and the lanes of a group are joined at the end.
+// Each lane keeps its own total over all rows, and the lanes of a group are joined at the end.
 //% else
-// The lanes of a row are joined in order.
+// In each row, the lanes of a group are joined in order.
 //% end
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
@@ -88,7 +89,7 @@ reduce(Inputs inputs,
        Results results)
 {
     const int row_items = lanes_per_segment * kStepItems;
-    const int lane_bits = 31 - __clz(lanes_per_segment);  // the compiler folds it; not so __ffs
+    const int lane_bits = 31 - __clz(lanes_per_segment);  // compilers fold this for a constant, but not __ffs
     const int num_groups = block_threads >> lane_bits;
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
@@ -97,7 +98,7 @@ reduce(Inputs inputs,
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
-        // Groups beyond the last segment fold it as well, and store nothing.
+        // Groups behind the last segment fold it again and store nothing.
         const Index segment = min(first + k * num_groups, segments.num_segments - 1);
         const Index begin = segment_first(segments, segment);
         const Index end = begin + segment_length(segments, segment);
@@ -107,8 +108,9 @@ reduce(Inputs inputs,
     //% if commutative
     for (Index row = 0; row < longest; row += row_items) {
     //% else
-    // The lanes of a warp go on until the last of its segments ends, because all meet in the shuffles. Those
-    // of one length too end after different numbers of rows, as they begin in the middle of a vector.
+    // All lanes of a warp take part in the shuffles, so they go on until the warp's longest segment ends.
+    // Segments of equal length may need different numbers of rows, because they begin at different places of
+    // a vector.
     for (Index row = 0; __any_sync(kFullMask, row < longest); row += row_items) {
     //% end
         Items items[kSegmentsPerGroup];
@@ -132,8 +134,8 @@ reduce(Inputs inputs,
             const Index index = parts[k].first + row + lane * kStepItems;
             rows[k] = fold_inside(inputs, items[k], index, inside[k], identity());
         }
-        // The rounds of all segments together: where the launch says the lanes, the loop is not unrolled, and
-        // rounds of one segment after another would wait for each other.
+        // Each round joins lanes of all segments. If the launch passes lanes_per_segment, the loop is not
+        // unrolled, and a loop for each segment would wait for one round after the other.
         #pragma unroll
         for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
             #pragma unroll

@@ -72,20 +72,22 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
 {
     group = int(group_of(members.segments, index, members.is_outside));
     //% if uses_tables || uses_segment
-    // What has no group is not looked up.
+    // Elements without a group look nothing up.
     state = group >= 0 ? load_item(members.inputs, index, 0, group) : identity();
     //% else
     state = load_item(members.inputs, index, 0, group);
     //% end
 }
 
-// A table gets a share of neighbouring elements, and neighbouring lanes take neighbouring elements of it.
+// Each table takes a share of consecutive elements, and neighbouring lanes take neighbouring elements of the
+// share.
 //% if table_lanes == 32
-// Each lane has a table of its own, so that no two ever touch an entry; combine() commutes.
+// Each lane has a table of its own, so that no two lanes change the same entry. This needs a combine() that
+// commutes.
 //% elif table_lanes == 0 && !in_turns
-// All warps change the table of the block as they come.
+// All warps of a block change its one table atomically, in no fixed order.
 //% else
-// The elements of a group meet in the order in which they stand.
+// The elements of a group are joined in the order of the input.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_tables(Inputs inputs,
@@ -123,7 +125,8 @@ fold_tables(Inputs inputs,
         *num_tables = gridDim.x;
 }
 
-// A block joins the entries of neighbouring groups, a warp those of neighbouring tables.
+// Joins the tables of all blocks. A block takes the entries of neighbouring groups, and each of its warps
+// takes some neighbouring tables.
 extern "C" __global__ void __launch_bounds__(512)
 join_tables(Segments segments,
             Results results,

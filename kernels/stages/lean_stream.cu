@@ -54,10 +54,10 @@
 //% end
 //% use     parts/tiles/lean_desk.cuh
 
-// Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
-// with what is before a row, but for the first.
+// Walks a lane's row and writes the run behind each item. No run goes past the end of a segment. Each row but
+// the first of the tile begins a new run.
 //% if gathers
-// The states of the items are in the row, lifted.
+// The row holds the lifted states of its items, which the runs replace.
 __device__ __forceinline__ State walk_row(Bits begins, char* states, State run)
 //% else
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
@@ -96,7 +96,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             //% end
             const bool is_begin = begins >> item & 1;
             //% if scalar_state
-            if (!is_begin)  // one instruction, where combine() is one
+            if (!is_begin)  // a single instruction if combine() is one
                 state = combine(run, state);
             run = state;
             //% else
@@ -111,7 +111,8 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
     return run;
 }
 
-// The state that a lane left behind the item at `place`; the identity behind the last one.
+// Returns the run that a lane wrote behind the item at `place`. Behind the tile's last item stands the
+// identity.
 __device__ __forceinline__ State state_at(const char* states, unsigned place)
 {
     constexpr int padding = kStateRow - kRowBytes;
@@ -120,15 +121,19 @@ __device__ __forceinline__ State state_at(const char* states, unsigned place)
 }
 
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
-// once and leaves the run behind every item in shared memory. A scan across the lanes gives what is open
-// before each row. Then each lane takes a segment: where it ends stands the end of its total, and where it
-// began before that row, what is open before the row comes first. An empty segment finds the identity.
-// Totals wait until many can be stored, because memory takes long rows of writes faster than short ones.
-// A tile in which more segments end than there are offsets or room for totals is walked again, with a mark
-// behind the last end that was dealt with. The same mark stands at the share's begin, so that nothing is
-// folded across it. A tile arrives in shared memory while the one before is folded, and so do offsets; no
-// warp waits for another. The first segment that ends in the share may have begun in an earlier one: what the
-// share has of it is the share's head, which waits for join_shares().
+// once, and writes the run behind every item to shared memory. A scan across the lanes finds the run that is
+// open before each row. Then each lane takes a segment and reads the run behind the segment's last item. If
+// the segment began before the row of that item, the run before the row is joined in front. An empty segment
+// reads the identity.
+//
+// Totals are collected and stored together, because memory takes long rows of writes faster than short ones.
+// If more segments end in a tile than there are offsets or room for totals, the tile is walked again, with a
+// mark behind the last segment that has a total. The same mark stands before the share's first item, so that
+// nothing is folded across it. The next tile and its offsets are copied to shared memory while this tile is
+// folded. No warp waits for another.
+//
+// The first segment that ends in the share may have begun in an earlier share. Its part in this share is the
+// share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
@@ -144,10 +149,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
     const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
     const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
-    // Tiles begin where lines of memory do, so the first may hold some items of the share before.
+    // Tiles begin where lines of memory begin, so the first tile may hold some items of the share before.
     Index tile_begin = begin - begin % kLineItems;
-    Index next = first_segment;                            // the first segment that has not been dealt with
-    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    Index next = first_segment;                            // the first segment that has no total yet
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets before it are in the ring or under way
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
@@ -158,26 +163,27 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         *reinterpret_cast<State*>(desk.states + kStateRow * kWarpThreads) = identity();
         desk.staged[0] = identity();
     }
-    Index base = next;         // the segment whose total is the first that waits
+    Index base = next;         // segment of the first total that waits to be stored
     //% if tells_empty
-    unsigned char* const filled =  // whether the segments whose totals wait have items
+    unsigned char* const filled =  // for each total that waits, whether its segment has items
         reinterpret_cast<unsigned char*>(desk.staged + 1 + held_totals);
     //% end
-    State carry = identity();  // in lane 0
-    State before;              // what is open before this lane's row
-    bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
+    State carry = identity();  // in lane 0: the run that is open before the tile
+    State before;              // the run that is open before this lane's row
+    bool is_marked = true;     // true if nothing may be joined before the tile's first items
     bool is_over;
     do {
         if (is_marked) {
             wait_for_copies();
-            __syncwarp();  // nothing is on its way to the tile
+            __syncwarp();  // no copy to the tile is under way
             copy_tile(*desk.tile, inputs, tile_begin, segments.num_items);
             fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         }
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
+        __syncwarp();  // tile and offsets are copied; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
-        // One tile under way a warp is enough; more only lets some multiprocessors get ahead of others.
+        // One tile under way for each warp is enough. With more, some multiprocessors only get ahead of
+        // others.
         //% if gathers
         lift_tile(inputs, *desk.tile, tile_begin, segments.num_items, desk.states);
         __syncwarp();  // all items have been lifted
@@ -192,26 +198,28 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (!is_last)
             copy_tile(*desk.tile, inputs, tile_begin + kTileItems, segments.num_items);
         //% end
-        Index known = copied - 1;  // the ends of the segments before are in the ring
+        Index known = copied - 1;  // the ring holds the ends of the segments before this one
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         if (is_marked) {
             if (lane == 0) {
                 Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
-                // The share's first segment has nothing before the share's begin.
+                // The first segment counts from the share's begin on, though it may have begun before.
                 const Index from = max(begin, *first);
                 *first = from;
                 if (first < desk.ring + kChunkOffsets)
                     first[ring_offsets] = from;
                 mark(desk.marks, from - tile_begin - 1);
             }
-            __syncwarp();  // all see where the first segment begins
+            __syncwarp();  // all lanes see the begin of the first segment
         }
         known = min(min(known, end_segment), next + held_totals / 2);
         const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
         bool is_done = ended < known || ended == end_segment;
-        if (!is_done && !is_last)  // with the last item too: empty segments behind it wait for the next tile
+        // The tile is also done if a segment ends with its last item. Empty segments behind that item wait
+        // for the next tile.
+        if (!is_done && !is_last)
             is_done = desk.ring[unsigned(ended) & (ring_offsets - 1)] - tile_begin >= kTileItems;
-        is_done = __any_sync(kFullMask, is_done);  // the compiler would write the loop twice
+        is_done = __any_sync(kFullMask, is_done);  // without this vote, the compiler writes the loop twice
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
@@ -235,7 +243,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (ends >> (kItemsPerThread - 1) & 1)
             run = identity();
         //% end
-        // A lane's run reaches back to the last lane in which something ends.
+        // A lane's run reaches back to the last lane in which a segment ends.
         const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
         const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
         //% if costly_combine
@@ -251,8 +259,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         const State rotated = shuffle(run, (lane + kWarpThreads - 1) % kWarpThreads);
         before = lane == 0 ? identity() : rotated;
         State* place_staged = desk.staged + 1 + (next - base) + lane;
-        __syncwarp();  // the states of all rows are there
-        // The totals of the segments that end here.
+        __syncwarp();  // the runs of all rows are written
+        // Reads the totals of the segments that end in the tile.
         //% if tells_empty
         unsigned char* place_filled = filled + (next - base) + lane;
         //% end
@@ -290,19 +298,19 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         next = ended;
         is_over = is_last && is_done;
         if (__any_sync(kFullMask, next - base > held_totals / 2 || is_over)) {
-            __syncwarp();  // all totals are there
+            __syncwarp();  // all totals are written
             #pragma unroll 2
             for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
                 //% if finds_offsets && !uses_length
-                store(results, segment, 1,  // no segment is empty, and nobody asks more of a length
+                store(results, segment, 1,  // store() only tests that a length is not 0
                 //% elif tells_empty
-                store(results, segment, filled[segment - base],  // nobody asks more of a length
+                store(results, segment, filled[segment - base],  // store() only tests whether a length is 0
                 //% else
                 store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
                 //% end
                       desk.staged[1 + segment - base]);
             if (lane == 0 && base == first_segment && next > base)
-                desk.staged[0] = desk.staged[1];  // the head, where the share has one
+                desk.staged[0] = desk.staged[1];  // the share's head, if it has one
             base = next;
         }
         is_marked = !is_done;
@@ -312,7 +320,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         }
     } while (!is_over);
 
-    // What is open at the end is a total like any other.
+    // The run that is open at the share's end is read like the total of a segment that ends there.
     tile_begin -= kTileItems;
     const Index from = desk.ring[unsigned(next) & (ring_offsets - 1)] - tile_begin;
     const unsigned last = unsigned(max(end - 1 - tile_begin, Index(0)));
@@ -322,7 +330,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         total = combine(earlier, total);
     if (from >= end - tile_begin)
         total = identity();
-    __syncwarp();  // the head is there
+    __syncwarp();  // the head is written
     const State head = desk.staged[0];
     return {head, total, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
@@ -360,8 +368,8 @@ stream(Inputs inputs,
     //% end
     extern __shared__ Row desks[];
     __shared__ bool last;
-    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
-    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    // Neighbouring blocks, which may run on one multiprocessor, take shares from both halves of the input. If
+    // segments are short in one half and long in the other, issue slots and memory are then both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
@@ -369,11 +377,11 @@ stream(Inputs inputs,
     char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
     const Share share = stream_share(inputs, ends, results, lay_out(own, ring_offsets), ring_offsets,
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
-    // The desk is done with, and has room for the share where the tile was.
+    // The warp is done with its desk, so its share may replace the tile.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
         *reinterpret_cast<Share*>(own) = share;
-    __syncthreads();  // the shares of all warps are there
+    __syncthreads();  // the shares of all warps are written
     if (threadIdx.x == 0) {
         Share all = share;
         #pragma unroll 1
@@ -382,12 +390,12 @@ stream(Inputs inputs,
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
-        __threadfence();  // the block's share is seen before the ticket is
+        __threadfence();  // others see the block's share before the ticket
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }
     __syncthreads();  // all threads know whether theirs is the last block
     if (!last)
         return;
-    __threadfence();  // the other blocks' shares are read after their tickets
+    __threadfence();  // reads the other blocks' shares after their tickets
     join_all_shares(ends, results, block_heads, block_totals, block_waiting);
 }

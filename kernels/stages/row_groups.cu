@@ -18,14 +18,15 @@
 //% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
 //% use     parts/segments/segment_extent.cuh
 
-// A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. Lanes
-// of a row read neighbouring vectors. A lane has kRowsPerStep rows of kSegmentsPerGroup segments under way.
+// A group takes one segment and one block of features. kFeatureLanes lanes share a row, and kRowLanes rows
+// are read side by side. Neighbouring lanes of a row read neighbouring vectors. A lane loads kRowsPerStep
+// rows of each of kSegmentsPerGroup segments at once.
 //% if commutative || row_lanes == 1
-// A lane folds its own rows to the end; then the lanes of a feature are joined.
+// Each lane folds its own rows of the whole segment; then the lanes of a feature are joined.
 //% else
-// In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
+// In each step, a lane folds consecutive rows, and the lanes of a feature are joined in order.
 //% end
-// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+// Callers pass a constant `is_vector`, so that no branch separates loads of vectors.
 __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments& segments,
                                             const Results& results, bool is_vector)
 {
@@ -45,7 +46,7 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
-        // Groups beyond the last segment fold it as well, and store nothing.
+        // Groups behind the last segment fold it again and store nothing.
         const i64 work = min((i64(blockIdx.x) * kSegmentsPerGroup + k) * groups + group, num_works - 1);
         owners[k] = Index(feature_blocks == 1 ? work : work / feature_blocks);
         features[k] = int(work - i64(owners[k]) * feature_blocks) * group_features;
@@ -60,7 +61,7 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
     //% if commutative || row_lanes == 1
     for (Index first = 0; first < longest; first += step_rows) {
     //% else
-    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    // All lanes of a warp take part in the shuffles, so they go on until the warp's longest segment ends.
     for (Index first = 0; __any_sync(kFullMask, first < longest); first += step_rows) {
     //% end
         //% if commutative
@@ -73,7 +74,8 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         Row rows[kSegmentsPerGroup][kRowsPerStep];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+            // Behind the segment's end, the numbers of its last row are loaded again. One condition then
+            // covers all loads, so that all are under way at once.
             if (begin < lengths[k]) {
                 #pragma unroll
                 for (int u = 0; u < kRowsPerStep; ++u)
@@ -119,7 +121,7 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
                 #pragma unroll
                 for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
                     part = combine(part, shuffle_down(part, delta));
-                totals[k][v] = combine(totals[k][v], part);  // meaningful in the first lanes of rows only
+                totals[k][v] = combine(totals[k][v], part);  // right only in lanes whose row_lane is 0
                 //% end
             }
         }

@@ -33,13 +33,13 @@
 //% use     parts/tiles/combining_tree.cuh
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
-// way. A warp takes a share of each tile, slice by slice: its lanes load neighbouring items, or vectors of
-// them, fold kItems consecutive ones each, and combine strictly as the items lie. The last warp of a block
-// has no items: it finds out how many segments begin before a tile.
+// way. A warp takes a share of each tile, slice by slice. Its lanes load neighbouring items or vectors, fold
+// kItems consecutive items each, and combine strictly in the order of the items. The last warp of a block has
+// no items. It finds the number of segments that begin before a tile.
 //
-// That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
-// nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
-// the last warp looks back while the others fold. Items of a slice are read while the one before is folded.
+// This number passes at most some 25 tiles a microsecond. So tiles are large, and no warp waits for it: a
+// block finds the heads of its next tile before it folds the current one, and its last warp looks back while
+// the others fold. The items of a slice are read while the slice before is folded.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
@@ -60,28 +60,30 @@ fold_runs(Inputs inputs,
           unsigned* arrivals)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
+    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // heads of the current tile and the next one
     //% if keys
-    __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
+    __shared__ HeldKeys held_keys[kMostWarps];  // heads of the next tile
     //% end
     //% if uses_length
-    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // place of each head in its slice
     //% end
-    // Counts of heads are those of the next tile: they are written before a round's first barrier and read
-    // behind it. `firsts`, heads in the input before each share, of the tile and of the next one, are written
-    // between the two barriers of the round before their tile is folded, `shares` between those of its own
-    // round, and both are read behind the second one.
+    // `counts` has the number of heads in each share of the next tile. It is written before a round's first
+    // barrier and read behind it. `firsts` has the number of heads in the input before each share, for the
+    // current tile and the next one. It is written between the two barriers of the round before its tile is
+    // folded. `shares` is written between the two barriers of its tile's own round. Both are read behind the
+    // second barrier.
     __shared__ int counts[kMostWarps];
     __shared__ Index firsts[2][kMostWarps];
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
-    const int share_items = kSliceItems * slices_per_warp;   // of a tile, a warp's
+    const int num_warps = block_threads / kWarpThreads - 1;  // warps that fold
+    const int share_items = kSliceItems * slices_per_warp;   // items of a warp in a tile
     const int tile_items = share_items * num_warps;
     const Index num_tiles = (segments.num_items - 1) / tile_items + 1;
-    // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
+    // Each block takes one ticket more than it has tiles. The last ticket of all wraps to 0 for the next
+    // launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     //% if uses_length
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments,
@@ -99,16 +101,16 @@ fold_runs(Inputs inputs,
 
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
-    __syncthreads();  // the first ticket is there
+    __syncthreads();  // thread 0 has written the first ticket
     Index next = next_tile;
     if (next >= num_tiles)
         return;
-    const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
-    Index tile = num_tiles;                    // is folded; none in the first round
-    int side = 0;                              // of what there are two, the tile's own
-    Index next_first = 0;                      // heads before the next tile, for the last warp
-    int next_heads = 0;                        // in it
-    State items[kItems];                       // the next ones that are folded
+    const unsigned launch = launches[0] + 1u;  // launches[0] changes only after the last tile
+    Index tile = num_tiles;                    // the tile that is folded; none in the first round
+    int side = 0;                              // which of two buffers belongs to the current tile
+    Index next_first = 0;                      // for the last warp: heads before the next tile
+    int next_heads = 0;                        // for the last warp: heads in the next tile
+    State items[kItems];                       // items of the slice that is folded next
 
     #pragma unroll 1
     for (;;) {
@@ -137,13 +139,13 @@ fold_runs(Inputs inputs,
                     counts[warp] = count;
             }
         }
-        __syncthreads();  // all shares of the next tile have their counts
+        __syncthreads();  // the counts of all shares of the next tile are written
 
-        int num_heads = 0;  // in the slices so far
+        int num_heads = 0;  // heads in the warp's slices so far
         if (is_folding) {
             State carry = identity();
             Index opener = 0;
-            // Before the first tile nothing is there to be folded: its first slice is read.
+            // In the first round there is no tile to fold. Only the first slice of the next tile is read.
             #pragma unroll 1
             for (int slice = has_tile ? 0 : slices_per_warp - 1; slice < slices_per_warp; ++slice) {
                 const Index slice_begin = begin + slice * kSliceItems;
@@ -168,7 +170,7 @@ fold_runs(Inputs inputs,
                     opener = slice_begin + places[slice_heads - 1];
                 //% end
                 num_heads += slice_heads;
-                __syncwarp();  // all lanes are done with the slice, the next one may take its place
+                __syncwarp();  // all lanes are done with the slice, so the next one may replace it
             }
             if (lane == 0 && has_tile) {
                 shares.runs[warp] = {carry, num_heads > 0};
@@ -190,7 +192,7 @@ fold_runs(Inputs inputs,
             if (lane < num_warps)
                 firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
+        __syncthreads();  // open runs of the shares, and `firsts` of the next tile, are written
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)
             store_first_end(results, shares, firsts[side][warp]);

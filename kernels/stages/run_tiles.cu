@@ -47,10 +47,11 @@
 //% use     parts/segments/find_heads.cuh
 //% use     parts/tiles/look_back_borders.cuh
 
-// Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
-// four blocks of 288 or three of 384. Of blocks whose warps have several slices, shared memory holds less.
+// If a lane reads many bytes at once, 1024 threads are resident, with 64 registers each. Otherwise 1152
+// threads are resident, with 56 registers each: four blocks of 288 threads or three of 384. If warps have
+// several slices, shared memory has room for fewer blocks.
 //% if copies
-constexpr int kItemBytes = 0;  // no register holds them meanwhile
+constexpr int kItemBytes = 0;  // no register holds the items, because copies bypass registers
 //% else
 constexpr int kItemBytes = int(sizeof(State));
 //% end
@@ -61,18 +62,19 @@ constexpr int kReadBytes = kItems * (kItemBytes + 1);
 //% end
 constexpr int kMostResident = kSlicesPerWarp > 1 ? 864 : kReadBytes > 160 ? 1024 : kResidentThreads;
 //% if keys && copies
-constexpr int kSliceMarks = kExchanged / kVectorKeys;  // bits alone: places go where items were staged
+constexpr int kSliceMarks = kExchanged / kVectorKeys;  // room for bits; places of heads replace items
 //% else
 constexpr int kSliceMarks = kExchanged;
 //% end
 
-// A block takes a tile, each of its warps but the last a slice of it, or some that follow one another. They
-// find the heads and fold, while the last warp finds out how many segments begin before the tile. Then they
-// store what ends inside the tile, and the last warp brings what is open to the tile's borders. Where that
-// ends a segment that goes through whole tiles, it looks back for the rest.
+// A block takes a tile. Each of its warps but the last takes one slice of the tile, or several consecutive
+// slices. These warps find the heads and fold, while the last warp finds the number of segments that begin
+// before the tile. Then they store the segments that end inside the tile, and the last warp brings the states
+// that are open to the tile's borders. If this ends a segment that goes through whole tiles, the last warp
+// looks back for the segment's other parts.
 //
-// Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
-// block gets the tile of its own number: it has read that one when the ticket is there.
+// Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. A block nearly
+// always gets the tile of its own number, so it reads this tile before its ticket has come.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kMostResident / kBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
@@ -91,7 +93,7 @@ fold_tiles(Inputs inputs,
     //% end
     __shared__ unsigned short exchanges[kMostWarps * kSlicesPerWarp * kSliceMarks];
     //% if uses_length
-    // In the slice, by their rank in it.
+    // The place of each head in its slice.
     __shared__ unsigned short head_places[kMostWarps * kSlicesPerWarp * kSliceItems];
     //% end
     __shared__ int counts[kMostWarps];    // heads in each warp's slices
@@ -100,17 +102,17 @@ fold_tiles(Inputs inputs,
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
+    const int num_warps = kBlockThreads / kWarpThreads - 1;  // warps that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
     const int first_slice = (is_folding ? warp : 0) * kSlicesPerWarp;
 
-    unsigned launch = 0;  // the last warp's
+    unsigned launch = 0;  // set in the last warp only
     if (!is_folding) {
         if (lane == 0)
-            own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0 for the next launch
+            own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0, ready for the next launch
         launch = launches[0] + 1u;
-        // Words of borders are on their way to the cache meanwhile.
+        // Reads the words of the nearest borders, so that they are on their way to the cache.
         if (Index(blockIdx.x) >= lane) {
             const Index border = Index(blockIdx.x) - lane;
             (void)border_words[border];
@@ -121,8 +123,8 @@ fold_tiles(Inputs inputs,
     //% if !copies
     State items[kItems];
     //% end
-    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items
-    int up_to_here[kSlicesPerWarp];  // heads in the slice, up to the lane's
+    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items: 1 for a head
+    int up_to_here[kSlicesPerWarp];  // heads in the slice up to this lane's last item
     Index tile = Index(blockIdx.x);
     Index begin = 0;
     #pragma unroll 1
@@ -130,7 +132,7 @@ fold_tiles(Inputs inputs,
         begin = (tile * num_warps + warp) * (kSlicesPerWarp * kSliceItems);
         if (is_folding) {
             //% if copies
-            wait_for_copies();  // of another tile's items
+            wait_for_copies();  // no copy of another tile's items is under way
             #pragma unroll
             for (int slice = 0; slice < kSlicesPerWarp; ++slice)
                 copy_slice(staged_items + (first_slice + slice) * kSliceRoom, inputs, segments,
@@ -149,24 +151,24 @@ fold_tiles(Inputs inputs,
             if (lane == kWarpThreads - 1)
                 counts[warp] = count;
         }
-        __syncthreads();  // the ticket is there, and all slices have their counts
+        __syncthreads();  // the ticket and the counts of all slices are written
         if (own_tile == tile)
             break;
         tile = own_tile;
     }
 
-    Index first = 0;    // heads before the tile, for the last warp
-    int num_heads = 0;  // in the warp's slices; for the last warp in the tile
+    Index first = 0;    // for the last warp: heads before the tile
+    int num_heads = 0;  // heads in the warp's slices; for the last warp, in the tile
     if (is_folding) {
         //% if copies
-        wait_for_copies();  // the lane's items are there
+        wait_for_copies();  // the lane's items have been copied
         //% else
         stage_slice(staged_items + first_slice * kSliceRoom, items);
         //% end
         __syncwarp();  // all items are staged
         State carry = identity();
         //% if uses_length
-        Index opener = 0;  // the last head so far
+        Index opener = 0;  // place of the last head so far
         //% end
         #pragma unroll
         for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
@@ -206,10 +208,10 @@ fold_tiles(Inputs inputs,
         if (lane < num_warps)
             firsts[lane] = first + up_to_share - count;
     }
-    __syncthreads();  // what the shares leave open is there, and where their segments begin
+    __syncthreads();  // open runs of the shares, and `firsts`, are written
 
     if (is_folding) {
-        int earlier = 0;  // heads in the slices before
+        int earlier = 0;  // heads in the warp's earlier slices
         Index opener = 0;
         #pragma unroll
         for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
@@ -228,7 +230,7 @@ fold_tiles(Inputs inputs,
                 opener = slice_begin + places[slice_heads - 1];
             //% end
             //% if keys && copies
-            __syncwarp();  // all totals are stored, places of heads may lie there
+            __syncwarp();  // all totals are stored, so places of heads may replace them
             unsigned short* const own_places = reinterpret_cast<unsigned short*>(staged);
             //% elif keys
             unsigned short* const own_places = exchanges + (first_slice + slice) * kSliceMarks;
@@ -251,16 +253,16 @@ fold_tiles(Inputs inputs,
     const Index last_head = partial.last_head;
     const Index first_head = partial.ends ? partial.first_head : segments.num_items;
     //% else
-    constexpr Index last_head = 0;  // nobody asks where segments begin
+    constexpr Index last_head = 0;  // not used, because lengths do not matter
     constexpr Index first_head = 0;
     //% end
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
     const bool is_through = !partial.ends && !is_last;
     const bool looks_back = !is_through && tile > 0 && is_long(first, tile - 1);
-    // Two lanes wait for memory side by side.
+    // Lanes 0 and 1 take one border each, so that they wait for memory at the same time.
     Meeting meeting = {};
-    const bool is_before = lane == 0;  // the tile lies before the lane's border
+    const bool is_before = lane == 0;  // true if the tile lies before the lane's border, false if behind it
     const bool has_end = lane == 1 && !is_through && !looks_back;
     const Index border = is_before ? tile : tile - 1;
     const Index segment = is_before ? last_segment : first - 1;
@@ -279,10 +281,10 @@ fold_tiles(Inputs inputs,
         if (partial.ends)
             store(results, last_segment, length_between(last_head, segments.num_items), partial.tail);
         *segments.num_found = last_segment + 1;
-        launches[0] = launch;  // all others have read it: their counts are in this tile's
+        launches[0] = launch;  // all blocks have read it: the count of this tile includes theirs
     }
-    // At most one border of a tile ends a segment that goes through: the one behind a tile without a head, or
-    // the one before a tile with one.
+    // At most one border of a tile ends a segment that goes through whole tiles: the border behind a tile
+    // without a head, or the border before a tile with a head.
     const unsigned closing = __ballot_sync(kFullMask, meeting.is_known && meeting.goes_through);
     if (closing == 0 && !looks_back)
         return;

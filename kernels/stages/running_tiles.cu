@@ -20,7 +20,7 @@
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A thread passes its items in steps of kScanItems, which are loaded together.
+// A thread takes its items in steps. The kScanItems items of a step are loaded together.
 //% if reverse
 __device__ __forceinline__ Index step_begin(Index begin, int done)
 {
@@ -33,7 +33,7 @@ __device__ __forceinline__ int step_item(int k) { return k; }
 //% end
 
 //% if !ranges && !uses_position && !uses_segment && element_bytes > 0
-// The items of a step from `first` on, and item `at` of them, lifted.
+// load_step() loads `count` items from `first` on; lift_step() lifts item `at` of them.
 __device__ __forceinline__ Items load_step(const Inputs& inputs, Index first, int count)
 {
     return load_items(inputs, first, count);
@@ -44,7 +44,7 @@ __device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& it
     return lift_item(inputs, items, at, index);
 }
 //% else
-// Items that are loaded one by one when they are lifted: a lift by places, and ranges, do without vectors.
+// Ranges, and operators whose lift uses places, need no vectors: each item is loaded when it is lifted.
 struct Step {};
 __device__ __forceinline__ Step load_step(const Inputs&, Index, int) { return {}; }
 __device__ __forceinline__ State lift_step(const Inputs& inputs, Step, int, Index index, Index position,
@@ -54,30 +54,31 @@ __device__ __forceinline__ State lift_step(const Inputs& inputs, Step, int, Inde
 }
 //% end
 
-// A block takes a tile of consecutive items, a thread kItemsPerThread consecutive ones of it.
+// A block takes a tile of consecutive items, and a thread takes kItemsPerThread consecutive items of the
+// tile.
 //% if reverse
-// Tiles, threads and items follow each other from the last item to the first: that is the way of the scan.
+// Tiles, threads and items follow each other from the last item to the first, which is the way of the scan.
 //% else
-// Tiles, threads and items follow each other from the first item to the last: that is the way of the scan.
+// Tiles, threads and items follow each other from the first item to the last, which is the way of the scan.
 //% end
-// Blocks take tiles by tickets, along the way, so that all tiles before are done or under way. Threads pass
-// their items twice, of which the second time finds them in the cache: first to know what they leave open for
-// those behind them, then to give each item its outputs. Between, one warp looks back for the state of the
-// segment that the tile begins inside of, if it does.
+// Blocks take tiles by tickets, along the way of the scan, so that all tiles before are done or under way.
+// Threads pass their items twice, and find them in the cache the second time. The first pass finds the run
+// that each thread leaves open. The second pass gives each item its outputs. If the tile begins inside of a
+// segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
     __shared__ u64 taken;
-    __shared__ Run of_tile;    // `ends`: a segment is entered in it
-    __shared__ bool is_inside;  // the tile begins inside of a segment that earlier tiles have items of
-    __shared__ State carry;    // of those items
+    __shared__ Run of_tile;    // the tile's run; `ends` is true if the scan enters a segment in the tile
+    __shared__ bool is_inside;  // true if the tile begins inside of a segment
+    __shared__ State carry;    // state of that segment's items in earlier tiles
     if (threadIdx.x == 0) {
         taken = atomicAdd(ticket, 1ull);
-        // Tickets of the next launch begin with 0 again, below the number of that launch.
+        // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
         if (unsigned(taken) == gridDim.x - 1u)
             atomicAdd(ticket, (1ull << 32) - gridDim.x);
     }
-    __syncthreads();  // the ticket is there
+    __syncthreads();  // thread 0 has written the ticket
     const unsigned launch = unsigned(taken >> 32);
     const Index turn = Index(unsigned(taken));
     //% if reverse
@@ -95,7 +96,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
         bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
     }
-    __syncthreads();  // both bounds are there
+    __syncthreads();  // both bounds are written
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
     //% else
@@ -114,7 +115,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         if (threadIdx.x == 0)
             is_inside = turn > 0 && !is_entry(entered, item);
     } else if (threadIdx.x == 0) {
-        is_inside = false;  // in the last tile alone, which is the first on the way
+        is_inside = false;  // thread 0 lacks items only in the first tile of a reverse scan
     }
 
     Run run = {identity(), false};
@@ -141,7 +142,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     const Run before = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         of_tile = join(before, run);
-    __syncthreads();  // the tile's run is there
+    __syncthreads();  // the tile's run is written
     if (threadIdx.x < kWarpThreads) {
         const bool is_known = of_tile.ends || turn == 0;
         if (threadIdx.x == 0)
@@ -155,7 +156,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
             }
         }
     }
-    __syncthreads();  // the carry is there
+    __syncthreads();  // the carry is written
 
     State state = before.total;
     if (is_inside && !before.ends)

@@ -8,10 +8,10 @@
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segments/segment_extent.cuh
 
-// Elements are combined strictly from left to right, so not even associativity is needed, and the result is
-// the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
-// apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
-// a block's threads apart, so that neighbouring threads store side by side.
+// Elements are combined strictly from left to right, so combine() need not be associative, and results equal
+// the reference bit for bit if arithmetic does. Neighbouring threads read addresses that are a whole segment
+// apart. This is fast for segments of a few elements, and a slow baseline for longer ones. A thread's
+// segments are block_threads apart, so that neighbouring threads store to neighbouring places.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -20,7 +20,7 @@ reduce(Inputs inputs,
 {
     const Index begin = Index(blockIdx.x) * block_threads * kSegmentsPerThread + threadIdx.x;
     //% if uniform
-    // All segments have one length, so their elements can be read together.
+    // All segments have the same length, so a thread walks all its segments side by side.
     if (begin + (kSegmentsPerThread - 1) * block_threads < segments.num_segments) {
         State totals[kSegmentsPerThread];
         #pragma unroll
@@ -46,7 +46,8 @@ reduce(Inputs inputs,
     }
     //% end
     //% if !uniform && segments_per_thread > 1
-    // All of a thread's segments are under way together: their places first, then an element of each.
+    // A thread walks all its segments side by side. It looks up their extents first, then reads one element
+    // of each at a time.
     if (begin + (kSegmentsPerThread - 1) * block_threads < segments.num_segments) {
         Index firsts[kSegmentsPerThread];
         Index lengths[kSegmentsPerThread];
@@ -68,12 +69,12 @@ reduce(Inputs inputs,
             #pragma unroll
             for (int k = 0; k < kSegmentsPerThread; ++k) {
                 //% if uses_tables
-                // Nothing is looked up for elements that are not the segment's.
+                // Behind a segment's end, nothing is looked up.
                 items[k] = identity();
                 if (position < lengths[k])
                     items[k] = load_item(inputs, firsts[k] + position, position, begin + k * block_threads);
                 //% else
-                // Behind a segment's end stands an element that is not folded.
+                // If a segment has ended, some element is read again and not folded.
                 const Index index = max(firsts[k] + min(position, lengths[k] - 1), Index(0));
                 items[k] = load_item(inputs, index, position, begin + k * block_threads);
                 //% end

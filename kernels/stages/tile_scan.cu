@@ -24,10 +24,10 @@
 //% use     parts/segments/find_segment.cuh
 //% use     parts/reduce/block_scan_runs.cuh
 
-// A block takes one tile of consecutive items, a thread items_per_thread consecutive ones of it. Segments
-// that begin and end in one thread are stored at once. A segment that ends in a thread but began before it
-// gets the total of the threads between; if it began before the tile, its part in this tile becomes the
-// tile's head and waits for fix_up.
+// A block takes one tile of consecutive items, and a thread takes items_per_thread consecutive items of the
+// tile. A segment that begins and ends in one thread is stored at once. A segment that began in an earlier
+// thread is joined with the totals of the threads between. If it began before the tile, its part in this tile
+// becomes the tile's head, which waits for fix_up.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 scan_tiles(Inputs inputs,
            Segments segments,
@@ -48,7 +48,7 @@ scan_tiles(Inputs inputs,
         const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
         bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
     }
-    __syncthreads();  // both bounds are there
+    __syncthreads();  // both bounds are written
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
     //% else
@@ -59,14 +59,15 @@ scan_tiles(Inputs inputs,
     const Index begin = tile_begin + threadIdx.x * items_per_thread;
     const Index end = min(begin + items_per_thread, tile_end);
     Run run = {identity(), false};
-    State head = identity();  // total up to the first segment end in this thread
+    State head = identity();  // total of the thread's items up to the first end of a segment
     Index head_segment = 0;
     Index head_begin = 0;
     if (begin < end) {
         Index segment = find_segment(segments, begin, first_segment, last_segment);
         Index from = segment_begin(segments, segment);
         Index to = segment_end(segments, segment);
-        // A thread's items share a sector or two of memory, so rolled up the loop waits for few loads.
+        // A thread's items lie in one or two sectors of memory. So the loop waits for few loads, although it
+        // is not unrolled.
         #pragma unroll 1
         for (Index item = begin; item < end; ++item) {
             const Index position = item - from;
@@ -90,7 +91,7 @@ scan_tiles(Inputs inputs,
             if (item + 1 < end) {
                 ++segment;
                 //% if offsets || ranges
-                if (segment_end(segments, segment) == item + 1)  // empty: look for the next that is not
+                if (segment_end(segments, segment) == item + 1)  // empty: finds the next segment with items
                     segment = find_segment(segments, item + 1, segment, last_segment);
                 //% end
                 from = item + 1;
@@ -116,11 +117,11 @@ scan_tiles(Inputs inputs,
         tile_totals[blockIdx.x] = tile.total;
         tile_ends[blockIdx.x] = tile.ends;
         if (!tile.ends)
-            head_segments[blockIdx.x] = segments.num_segments;  // no segment ends here, none waits
+            head_segments[blockIdx.x] = segments.num_segments;  // no segment ends here, so no head waits
     }
 }
 
-// A group is as many consecutive tiles as a block has threads; its run is what later groups need to know.
+// A group consists of block_threads consecutive tiles. This joins their runs to the run of the group.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce_groups(Segments segments,
               //% number block_threads
@@ -143,8 +144,8 @@ reduce_groups(Segments segments,
     }
 }
 
-// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head
-// waits gets the total of all items between the head's segment begin and the tile.
+// Each block joins the runs of all earlier groups, then scans the tiles of its own group. If the head of a
+// tile waits, it is joined with the total of all items from its segment's begin to the tile.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 fix_up(Segments segments,
        Results results,
@@ -175,7 +176,7 @@ fix_up(Segments segments,
     const bool is_tile = tile * (block_threads * items_per_thread) < segments.num_items;
     if (is_tile)
         run = {tile_totals[tile], tile_ends[tile]};
-    const Run inside = block_scan_runs(run);  // its barriers show the carry to all threads
+    const Run inside = block_scan_runs(run);  // its barriers make the carry visible to all threads
     const Run before = join(carry, inside);
     if (!is_tile || head_segments[tile] == segments.num_segments)
         return;
@@ -185,7 +186,7 @@ fix_up(Segments segments,
 }
 //% if allows_empty && !uniform
 
-// Empty segments have no items, so no tile knows of them.
+// Empty segments have no items, so tiles do not store them.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 store_empty(Segments segments,
             //% number block_threads

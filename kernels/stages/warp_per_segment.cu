@@ -14,12 +14,12 @@
 //% end
 
 //% if commutative
-// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
+// Lane k takes the elements k, k + 32, ... of the segment. Neighbouring lanes read neighbouring addresses,
 // and kItemsPerThread loads of a lane are under way at once.
 //% else
-// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
-// each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
-// 0.
+// combine() need not commute, so each lane takes consecutive elements. The warp walks the segment in chunks.
+// In a chunk, each lane folds kItemsPerThread consecutive elements, and lane 0 appends the chunk's total to
+// the total so far.
 //% end
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,

@@ -44,31 +44,32 @@
 //% use     parts/elements/tile_rows.cuh
 //% use     parts/tiles/tile_totals.cuh
 
-constexpr int kMarks = 2;  // ends that a lane looks for at a time
+constexpr int kMarks = 2;  // ends that a lane marks at once
 
-// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+// A warp's part of shared memory. It begins at a multiple of 128 bytes, which is a row of all banks. Copies
+// to rows that straddle two rows of banks lose a tenth of the rate.
 //% if at_launch
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tiles;     // of two one is folded while the other arrives
-    State* totals;   // of segments that have ended, until they are stored
-    unsigned* ends;  // for each lane a bit an item: segments end before it
+    Tile* tiles;     // if there are two, one is folded while the other is copied
+    State* totals;   // totals of segments that have ended, until they are stored
+    unsigned* ends;  // a bit for each item of each lane: 1 if a segment ends before it
     Index* ring;     // offset i is at i % ring_offsets
 };
 //% else
 struct alignas(128) Desk {
-    Tile tiles[kTiles];                     // of two one is folded while the other arrives
-    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
+    Tile tiles[kTiles];                     // if there are two, one is folded while the other is copied
+    State totals[kTileRoom + held_totals];  // totals of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // a bit for each item of each lane: 1 if a segment ends before it
     //% if offsets
     alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
     //% end
 };
 //% end
 
-// What a warp folds: items, and the segments that end in them.
+// The work of a warp: consecutive items, and the segments that end among them.
 struct Stretch {
     Index begin;
     Index end;
@@ -76,7 +77,7 @@ struct Stretch {
     Index end_segment;
 };
 
-// The items and the ends of a share; the whole warp calls it.
+// Returns the items and ends of a share. The whole warp calls it.
 __device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index share, Index num_shares)
 {
     const Cut cut = find_cut(segments, share, num_shares);
@@ -87,10 +88,11 @@ __device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index 
     return {begin, end, first_segment, end_segment};
 }
 
-// Marks where segments end in the tile, two a lane at a time, from segment `next` on, which becomes the first
-// that ends behind the tile.
+// Marks where segments end in the tile, from segment `next` on, two in each lane at a time. `next` becomes
+// the first segment that ends behind the tile.
 //% if offsets
-// Copies more offsets: afterwards, or between where the ring holds too few for the tile.
+// Then copies more offsets to the ring. If the ring holds too few offsets for the tile, copies some in
+// between too.
 //% end
 __device__ __forceinline__ void mark_ends(const Segments& segments,
                                           Desk& desk,
@@ -143,20 +145,20 @@ __device__ __forceinline__ void mark_ends(const Segments& segments,
             continue;
         const bool is_done = next < limit || next >= end_segment;
         most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
-        if (!is_done) {  // more ends than the ring holds
+        if (!is_done) {  // more segments end than the ring has offsets
             most = copied;
             //% if allows_empty
             in_ring = false;
             //% end
         }
-        __syncwarp();  // all ends are marked; all have read what copies replace
+        __syncwarp();  // all ends are marked, and all lanes have read the offsets to be replaced
         #pragma unroll 1
         for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, ring_offsets, segments, copied);
         if (is_done)
             break;
         wait_for_copies();
-        __syncwarp();  // the offsets are there
+        __syncwarp();  // the offsets have been copied
         //% else
         if (count < kMarks * kWarpThreads || next >= end_segment)
             break;
@@ -167,13 +169,15 @@ __device__ __forceinline__ void mark_ends(const Segments& segments,
     //% end
 }
 
-// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
-// walks them once; where a segment ends before an item, what the lane has goes to that segment's place
-// among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
-// are stored when there is no room for more, because memory takes long rows of writes faster than short
-// ones. What is open at the end of a tile is carried into the next in a register. A tile arrives in
-// shared memory while the one before is folded, and so do offsets; no warp waits for another. The first
-// segment that ends in the share may have begun in an earlier one: what the share has of it is the
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and walks
+// them once. If a segment ends before an item, the lane writes its run to the segment's place among the
+// totals and begins a new run. A scan across the lanes completes the first total of each lane.
+//
+// Totals are stored when there is no room for more, because memory takes long rows of writes faster than
+// short ones. A register carries the run that is open at the end of a tile into the next tile. The next tile
+// and its offsets are copied to shared memory while this tile is folded. No warp waits for another.
+//
+// The first segment that ends in the share may have begun in an earlier share. Its part in this share is the
 // share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
@@ -188,24 +192,24 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
 {
     const int lane = threadIdx.x % kWarpThreads;
     const auto [begin, end, first_segment, end_segment] = find_stretch(segments, share, num_shares);
-    // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
+    // Tiles begin where vectors begin, so lane 0 may read some items of the share before.
     const int skipped = unsigned(begin) % kItemsPerThread;
     Index tile_begin = begin - skipped;
     copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
     Index next = first_segment;  // the first segment that has not ended yet
     //% if offsets
-    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    Index most = next + ring_offsets / 2;                  // where the last copy may begin
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets before it are in the ring or under way
+    Index most = next + ring_offsets / 2;                  // a copy of offsets may begin here at the latest
     //% end
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
-    State* const totals = desk.totals + 1;  // there may be something before the first
-    Index base = first_segment;             // the segment whose total is the first of `totals`
+    State* const totals = desk.totals + 1;  // one place is left before the first total
+    Index base = first_segment;             // the segment of totals[0]
     desk.ends[lane] = 0;
-    State head = identity();   // in lane 0
-    State carry = identity();  // in lane 0
+    State head = identity();   // in lane 0: the share's head
+    State carry = identity();  // in lane 0: the run that is open before the tile
 
     bool is_last;
     //% if costly_combine
@@ -220,8 +224,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             copy_offsets(desk.ring, ring_offsets, segments, copied);
         //% end
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there, the marks are clear
-        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        __syncwarp();  // tile and offsets are copied, and the marks are 0
+        // One tile under way for each warp is enough. With more, some multiprocessors only get ahead of
+        // others.
         //% if costly_combine
         if (!is_last)
             copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
@@ -260,24 +265,24 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, run);
             carry = warp_reduce(run);
         } else {
-            const int room = kTileRoom + held_totals - 2;  // one place before the totals, one behind them
-            // Make room for the totals of all that end here.
+            const int room = kTileRoom + held_totals - 2;  // less one place before the totals and one behind
+            // If there is no room for the totals of this tile, stores the totals so far.
             if (__any_sync(kFullMask, next - base > room)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
-                __syncwarp();  // the totals have been read
+                __syncwarp();  // all lanes have read the totals
             }
             State* const here = totals + (ended - base);
-            // The share's own borders count as ends: nothing is folded across them. What stands before its
-            // begin goes to the place before the first total, what is open at its end to the one behind the
-            // last.
+            // The share's borders count as ends, so that nothing is folded across them. The run before the
+            // share's begin goes to the place before the first total. The run that is open at the share's end
+            // goes to the place behind the last total.
             const bool cuts = is_first && lane == 0;
             unsigned ends = desk.ends[lane];
             if (cuts && !ends_at_begin)
-                ends &= ~(1u << skipped);  // empty segments
+                ends &= ~(1u << skipped);  // only empty segments end there
             desk.ends[lane] = 0;
             int num_totals;
-            int rank = find_rank(ends, num_totals);  // of the lane's first end among those of the tile
+            int rank = find_rank(ends, num_totals);  // rank of the lane's first end among the tile's ends
             unsigned heads = ends;
             if (cuts && !ends_at_begin) {
                 heads |= 1u << skipped;
@@ -287,15 +292,15 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
             //% if offsets && allows_empty || sparse_ends == 1
-            Index crowd = ended;  // the first segment that the totals are of
+            Index crowd = ended;  // the first segment in the tile that is not stored yet
             //% end
             //% if sparse_ends == 1
-            // Where more segments end than there is room for, lanes walk their rows in turns, as many as have
-            // room for their ends, and totals are stored before the next turn.
+            // If more segments end in the tile than there is room for, lanes walk their rows in turns. A turn
+            // consists of as many lanes as have room for their totals, which are stored before the next turn.
             const int ends_up_to = max(rank, 0) + __popc(ends);
-            int turn_begin = 0;  // lanes
+            int turn_begin = 0;  // first lane of the turn
             int turn_end = kWarpThreads;
-            int turn_rank = 0;   // of the turn's first end
+            int turn_rank = 0;   // rank of the turn's first end
             for (;;) {
                 if (num_totals > room)
                     turn_end = __popc(__ballot_sync(kFullMask, ends_up_to - turn_rank <= room));
@@ -314,7 +319,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                    row_begin, heads, here + turn_place, run);
                 run = join_rows(run, is_on ? heads : 0, here, turn_place);
                 if (cuts && ends_at_begin && turn_begin == 0)
-                    here[0] = identity();  // what lane 0 folded before the share's begin is not its own
+                    here[0] = identity();  // items before the share's begin belong to another share
                 __syncwarp();  // all totals are complete
                 if (began_before && crowd == first_segment && next > crowd)
                     head = here[0];
@@ -323,7 +328,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     break;
                 const int num_here = __shfl_sync(kFullMask, ends_up_to, turn_end - 1) - turn_rank;
                 crowd = store_crowd(segments, results, here, crowd, next, first_stored, num_here);
-                __syncwarp();  // the totals have been read
+                __syncwarp();  // all lanes have read the totals
                 turn_rank += num_here;
                 turn_begin = turn_end;
                 run = lane == turn_begin ? carry : identity();
@@ -342,20 +347,20 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, heads, here + rank, run);
             run = join_rows(run, heads, here, rank);
             if (cuts && ends_at_begin)
-                here[0] = identity();  // what lane 0 folded before the share's begin is not its own
+                here[0] = identity();  // items before the share's begin belong to another share
             carry = shuffle(run, kWarpThreads - 1);
             __syncwarp();  // all totals are complete
             if (began_before && ended == first_segment && next > ended)
                 head = here[0];
             //% end
             if (is_last) {
-                // Nothing is open where a segment ends with the share.
+                // Nothing is open if a segment ends with the share.
                 const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
                 const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
                 carry = is_open ? here[num_totals] : identity();
             }
             //% if offsets && allows_empty || sparse_ends == 1
-            // Empty segments are among those that end here, or some totals are stored.
+            // True if empty segments end in the tile too, or if some totals are stored already.
             if (num_totals < next - crowd || crowd != ended) {
                 //% if offsets && allows_empty
                 if (__any_sync(kFullMask, next - base <= room)) {
@@ -371,9 +376,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             //% end
         }
-        __syncwarp();  // totals, ring and tile have been read
+        __syncwarp();  // all lanes have read totals, ring and tile
         //% if offsets
-        // Where segments are short, the next tile may need more offsets than there was room for until now.
+        // If segments are short, the next tile may need more offsets than the ring had room for so far.
         most = next + min(Index(ring_offsets - kChunkOffsets), next - ended + kWarpThreads);
         //% end
         //% if costly_combine
@@ -411,8 +416,8 @@ stream(Inputs inputs,
     extern __shared__ Desk desks[];
     //% end
     __shared__ bool last;
-    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
-    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    // Neighbouring blocks, which may run on one multiprocessor, take shares from both halves of the input. If
+    // segments are short in one half and long in the other, issue slots and memory are then both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
@@ -437,11 +442,11 @@ stream(Inputs inputs,
                                      ring_offsets,
                                      //% end
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
-    // The desk is done with, and has room for the share where the tile was.
+    // The warp is done with its desk, so its share may replace the tile.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
         *reinterpret_cast<Share*>(own) = share;
-    __syncthreads();  // the shares of all warps are there
+    __syncthreads();  // the shares of all warps are written
     if (threadIdx.x == 0) {
         Share all = share;
         #pragma unroll 1
@@ -450,12 +455,12 @@ stream(Inputs inputs,
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
-        __threadfence();  // the block's share is seen before the ticket is
+        __threadfence();  // others see the block's share before the ticket
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }
     __syncthreads();  // all threads know whether theirs is the last block
     if (!last)
         return;
-    __threadfence();  // the other blocks' shares are read after their tickets
+    __threadfence();  // reads the other blocks' shares after their tickets
     join_all_shares(segments, results, block_heads, block_totals, block_waiting);
 }

@@ -1,5 +1,6 @@
 //% piece find_features
-// The features of a table's entry, from `feature` on. An entry outside of the table is noted and gives zeros.
+// Returns the address of features of an entry of a table, from `feature` on. An entry outside of the table
+// sets `outside` to 1, and its features are zeros.
 [[gnu::always_inline]] static inline const @type@* find_features(const @table@& table, i64 entry,
                                                                  Index feature, Index num_features)
 {

@@ -12,9 +12,9 @@ __device__ __forceinline__ @type@ @function@(@type@ x, @type@ y)
 }
 
 //% piece divide_one
-// 1 / y for a whole number y, with the bits of any division but without a division's slow path: no whole
-// number is so small or so great that one step of Newton's from the hardware's reciprocal would round
-// otherwise.
+// Returns 1 / y for a whole number y, rounded as by a division, but without a division's slow path. One step
+// of Newton's method from the hardware's reciprocal is enough, because no whole number is very small or very
+// large.
 __device__ __forceinline__ float divide_one(float y)
 {
     float near;
@@ -24,7 +24,7 @@ __device__ __forceinline__ float divide_one(float y)
 }
 
 //% piece divide_whole
-// x / y for whole numbers, with the bits of any division: the quotient by the reciprocal, corrected by its
+// Returns x / y for whole numbers, rounded as by a division: the quotient by the reciprocal, corrected by its
 // remainder (Markstein 1990, Computation of elementary functions on the IBM RISC System/6000).
 __device__ __forceinline__ float divide_whole(float x, float y)
 {
@@ -35,7 +35,7 @@ __device__ __forceinline__ float divide_whole(float x, float y)
 }
 
 //% piece quick_exp
-// e^x where results are rounded to 16 bits: the error is at most 10^-5 of the power, or 10^-38.
+// Returns e^x for results that are rounded to 16 bits. The error is at most 10^-5 of the power, or 10^-38.
 __device__ __forceinline__ float quick_exp(float x)
 {
     float power;
@@ -44,7 +44,7 @@ __device__ __forceinline__ float quick_exp(float x)
 }
 
 //% piece absolute
-// The lowest value has no positive twin and stays unchanged.
+// Returns the absolute value. The lowest value has no positive twin and stays unchanged.
 __device__ __forceinline__ @type@ @function@(@type@ x)
 {
     return x < 0 ? @negated@ : x;
@@ -59,7 +59,7 @@ __device__ __forceinline__ int opaque(int x)
 }
 
 //% piece opaque_real
-// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
+// Returns x and hides its origin from NVRTC, which would fold the minimum or maximum of 0 and -0 to either.
 __device__ __forceinline__ @type@ @function@(@type@ x)
 {
     auto bits = __builtin_bit_cast(@bits@, x);
@@ -68,7 +68,8 @@ __device__ __forceinline__ @type@ @function@(@type@ x)
 }
 
 //% piece conversion
-// Rounds toward zero. A value beyond the type becomes the nearest end of the type; NaN becomes 0.
+// Converts a number, rounding toward zero. A value beyond the type becomes the nearest end of the type; NaN
+// becomes 0.
 __device__ __forceinline__ @type@ @function@(float x)
 {
     if (!(x > @least_float@))

@@ -85,7 +85,8 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 }
 
 //% piece transpose_words
-// Word k of row i becomes word i of column k. Rows begin `stride` bytes apart.
+// Transposes 16 rows of 16 words: word k of row i becomes word i of column k. Rows begin `stride` bytes
+// apart.
 [[gnu::always_inline]] static inline void transpose_words(const void* rows, i64 stride, void* columns)
 {
     const char* from = (const char*)rows;
@@ -120,7 +121,7 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 }
 
 //% piece transpose_pairs
-// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits. Columns begin
+// Transposes 8 rows of 8 numbers of 64 bits: number k of row i becomes number i of column k. Columns begin
 // `column_bytes` bytes apart.
 [[gnu::always_inline]] static inline void transpose_pairs(const void* rows, i64 stride, void* columns, i64 column_bytes)
 {
@@ -158,7 +159,7 @@ struct Items {
 
 //% piece take_items
 // Takes kColumns items for each lane l, from element first + l * lane_items on. Prefetches the elements
-// kFarBytes ahead into the second cache, for later tiles, and the elements that each lane takes next.
+// kFarBytes ahead into the second-level cache, for later tiles, and the elements that each lane takes next.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
@@ -212,7 +213,8 @@ struct Items {
 }
 
 //% piece part_pairs
-// The same for numbers of 64 bits, in the same order of lanes. Eight numbers are a vector.
+// Sorts numbers of 64 bits into the neighbours that a tree joins at a level: lanes of `a` and of `b`. The
+// order of lanes is that of words. A vector holds eight numbers.
 [[gnu::always_inline]] static inline void part_pairs(void* earlier, void* later, const void* a, const void* b,
                                                      int level)
 {
@@ -330,7 +332,7 @@ struct Totals {
 
 //% piece take_row
 // Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Prefetches the
-// elements kPrefetchBytes ahead into the second cache.
+// elements kPrefetchBytes ahead into the second-level cache.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
 //% each column

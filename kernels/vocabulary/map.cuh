@@ -59,8 +59,8 @@ __device__ __forceinline__ @items_type@ @load@(const Inputs&@inputs@, Index@inde
 }
 
 //% piece take_map_items
-// Items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`. Columns that
-// the tile does not hold are loaded from memory, `count` elements of each.
+// Returns the items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`.
+// Columns that the tile does not hold are loaded from memory, `count` elements of each.
 __device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inputs&@inputs@, int@item@,
                                                    Index@index@, int@count@)
 {
@@ -94,7 +94,7 @@ struct OtherItems {
 };
 
 //% piece load_other_items
-// Loads `count` of them from the element at `index` on; the others become zero.
+// Loads `count` elements of these columns, from the element at `index` on; the others become zero.
 __device__ __forceinline__ OtherItems load_other_items(const Inputs&@inputs@, Index@index@, int@count@)
 {
     OtherItems items = {};
@@ -114,7 +114,7 @@ __device__ __forceinline__ OtherItems load_other_items(const Inputs&@inputs@, In
 }
 
 //% piece map_items_of
-// The elements of a step, as map takes them; kStepItems must be kMapItems.
+// Returns the elements of a step in the form that map takes. kStepItems must be kMapItems.
 __device__ __forceinline__ MapItems map_items_of(const Items&@step@, const OtherItems&@other@)
 {
     MapItems items = {};
@@ -154,8 +154,8 @@ struct SegmentValues {
 };
 
 //% piece segment_values
-// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
-// it is a keyword.
+// Returns the values of a segment whose elements combine to `state`. No result of an operator can be called
+// `state`, because this is a keyword of the language.
 //% each without_tables
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 //% end

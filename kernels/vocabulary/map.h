@@ -21,7 +21,8 @@
 }
 
 //% piece gather_feature
-// A feature of a table's entry. An entry outside of the table is noted and gives zero.
+// Returns a feature of an entry of a table. An entry outside of the table sets `outside` to 1, and its
+// features are zero.
 [[gnu::always_inline]] static inline @type@ gather_feature(const @table@& table, i64 entry, Index feature,
                                                           Index num_features)
 {

@@ -1,9 +1,9 @@
 //% piece Table
-// A table whose reads are checked: a read outside of its length is noted and gives zero.
+// A table whose reads are checked: a read outside of its length sets `outside` to 1 and gives zero.
 struct @table@ {
     const @type@* at;
     i64 length;
-    unsigned* outside;  // becomes 1 after such a read
+    unsigned* outside;  // 1 after a read outside of the length
     i64 unused;
 };
 
@@ -16,7 +16,7 @@ struct @table@ {
 }
 
 //% piece least
-// A NaN operand loses, and -0 is less than 0.
+// Returns the smaller number. A NaN operand loses, and -0 is less than 0.
 [[gnu::always_inline]] static inline @type@ least_@name@(@type@ a, @type@ b)
 {
     const @bits@ both = __builtin_bit_cast(@bits@, a) | __builtin_bit_cast(@bits@, b);
@@ -24,7 +24,7 @@ struct @table@ {
 }
 
 //% piece greatest
-// A NaN operand loses, and -0 is less than 0.
+// Returns the greater number. A NaN operand loses, and -0 is less than 0.
 [[gnu::always_inline]] static inline @type@ greatest_@name@(@type@ a, @type@ b)
 {
     const @bits@ both = __builtin_bit_cast(@bits@, a) & __builtin_bit_cast(@bits@, b);
@@ -44,14 +44,14 @@ struct @table@ {
 }
 
 //% piece leading_zeros_u32
-// For 0, the number of bits.
+// Returns 32 for 0.
 [[gnu::always_inline]] static inline int leading_zeros_u32(unsigned x)
 {
     return x == 0 ? 32 : __builtin_clz(x);
 }
 
 //% piece leading_zeros_u64
-// For 0, the number of bits.
+// Returns 64 for 0.
 [[gnu::always_inline]] static inline int leading_zeros_u64(u64 x)
 {
     return x == 0 ? 64 : __builtin_clzll(x);
@@ -70,7 +70,8 @@ struct @table@ {
 }
 
 //% piece conversion
-// Rounds toward zero. A value beyond the type becomes the nearest end of the type; NaN becomes 0.
+// Converts a number, rounding toward zero. A value beyond the type becomes the nearest end of the type; NaN
+// becomes 0.
 [[gnu::always_inline]] static inline @type@ @function@(float x)
 {
     if (!(x > @least_float@))
@@ -94,7 +95,7 @@ struct @table@ {
 }
 
 //% piece f16
-// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
+// A number of IEEE binary16, kept as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };
@@ -110,7 +111,7 @@ struct f16 {
     return __builtin_bit_cast(float, bits | sign);
 }
 
-// Overflow gives infinity, NaN stays NaN.
+// Rounds to binary16. Overflow gives infinity, and NaN stays NaN.
 [[gnu::always_inline]] static inline f16 to_f16(float value)
 {
     const unsigned bits = __builtin_bit_cast(unsigned, value);
@@ -125,7 +126,7 @@ struct f16 {
 }
 
 //% piece f16 of the machine
-// IEEE binary16 as its bits. Arithmetic is done in float and rounded back to nearest even.
+// A number of IEEE binary16, kept as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct f16 {
     unsigned short bits;
 };
@@ -141,7 +142,7 @@ struct f16 {
 }
 
 //% piece bf16
-// bfloat16 as its bits. Arithmetic is done in float and rounded back to nearest even.
+// A bfloat16 number, kept as its bits. Arithmetic is done in float and rounded back to nearest even.
 struct bf16 {
     unsigned short bits;
 };
@@ -151,7 +152,7 @@ struct bf16 {
     return __builtin_bit_cast(float, unsigned(half.bits) << 16);
 }
 
-// NaN stays NaN.
+// Rounds to bfloat16. NaN stays NaN.
 [[gnu::always_inline]] static inline bf16 to_bf16(float value)
 {
     const unsigned bits = __builtin_bit_cast(unsigned, value);

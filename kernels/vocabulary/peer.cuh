@@ -7,9 +7,9 @@ struct PeerCall {
     const void* begins;         // [num_segments], segments given as ranges
     const void* offsets;        // [num_segments + 1], segments given as offsets or ranges
     const int* keys;            // [num_elements], number of each element's segment
-    int* unique_keys;           // [number of runs]
-    int* num_runs;              // one
-    const int* segment_of_run;  // [number of runs], segments with elements; null: all
+    int* unique_keys;           // [number of runs], key of each run
+    int* num_runs;              // [1], number of runs
+    const int* segment_of_run;  // [number of runs], segment of each run; null if no segment is empty
     long long num_elements, num_segments;
     long long segment_length;  // length of the longest segment
     void* scratch;             // null: only set the number of bytes needed
@@ -186,7 +186,7 @@ struct PeerCall {
     const int* keys;            // [num_elements], number of each element's segment
     int* unique_keys;
     int* num_runs;
-    const int* segment_of_run;  // [number of runs], segments with elements; null: all
+    const int* segment_of_run;  // [number of runs], segment of each run; null if no segment is empty
     long long num_elements, num_segments;
     long long segment_length;   // length of the longest segment
     void* scratch;

@@ -1,5 +1,5 @@
 //% piece rows_apart
-// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
+// Returns the number of bytes between the begins of row 0 and row `row`. A row has `row_bytes` bytes.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
 //% each narrow
@@ -20,7 +20,7 @@ struct alignas(kFeaturesPerLane * @bytes@ < 16 ? kFeaturesPerLane * @bytes@ : 16
     @type@ at[kFeaturesPerLane];
 };
 
-// The address of a feature in row `row`; in row 0 it is `first`.
+// Returns the address of a feature in row `row`. Its address in row 0 is `first`.
 __device__ __forceinline__ const @type@* row_at(const @type@* first, Index row, int num_features)
 {
     return (const @type@*)((const char*)first + rows_apart(row, num_features * int(sizeof(@type@))));
@@ -99,7 +99,7 @@ __device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned
 }
 
 //% piece find_rows
-// Second step, if tables are checked: the places of the rows.
+// Second step of loading an element: the places of its rows in checked tables.
 __device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Index@index@, Index@position@,
                                           Index@segment@)
 {
@@ -114,7 +114,7 @@ __device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Inde
 }
 
 //% piece load_rows
-// Last step: the rows. `feature` is the lane's first feature.
+// Last step of loading an element: its rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@index@, Index@position@,
                                           Index@segment@, int feature, int num_features, bool is_vector)
 {
@@ -200,7 +200,8 @@ __device__ __forceinline__ Features_@word@ load_entry(const @type@* table, i64 e
 }
 
 //% piece load_entry of a checked table
-// Loads a lane's features of an entry of a table. An entry outside of the table is noted and gives zeros.
+// Loads a lane's features of an entry of a table. An entry outside of the table sets `is_outside`, and its
+// features are zeros.
 __device__ __forceinline__ Features_@word@ load_entry(const @table@& table, i64 entry, int feature,
                                                       int num_features, bool is_vector)
 {

@@ -1,6 +1,6 @@
 //% piece scan_item
-// Writes the outputs of the element at `index` of the input, from the states of its segment before it and
-// with it.
+// Writes the outputs of the element at `index` of the input, from its segment's states before this element
+// and with it.
 [[gnu::always_inline]] static inline void scan_item(const Inputs&@inputs@, const Results& results,
                                                     State@before@, State@through@, Index index,
                                                     Index@position@, Index@segment@)
@@ -12,7 +12,8 @@
 }
 
 //% piece scan_feature
-// The same of one feature of the element.
+// Writes the outputs of one feature of the element at `index`, from its segment's states before this element
+// and with it.
 [[gnu::always_inline]] static inline void scan_feature(const Inputs&@inputs@, const Results& results,
                                                        State@before@, State@through@, Index index,
                                                        Index@position@, Index@segment@, Index feature,

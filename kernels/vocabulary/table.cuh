@@ -1,10 +1,10 @@
 //% piece Table
-// A table whose reads are checked: a read outside of its length is noted and gives zero.
+// A table whose reads are checked: a read outside of its length is reported through `outside` and gives zero.
 struct @table@ {
     const @type@* at;
     i64 length;
-    unsigned* outside;        // becomes 1 after such a read
-    mutable bool is_outside;  // true after such a read of this thread
+    unsigned* outside;        // becomes 1 after a read outside of the length
+    mutable bool is_outside;  // true if this thread has read outside of the length
 };
 
 __device__ __forceinline__ @type@ gather(const @table@& table, i64 place)

@@ -108,7 +108,7 @@ __device__ __forceinline__ void copy_vectors(SharedVectors& to, int v, const Inp
 }
 
 //% piece shared_vectors
-// Vector `v` of this thread.
+// Returns vector `v` of this thread.
 __device__ __forceinline__ Items shared_vectors(const SharedVectors& from, int v)
 {
     Items items;
@@ -121,7 +121,7 @@ __device__ __forceinline__ Items shared_vectors(const SharedVectors& from, int v
 }
 
 //% piece element_address
-// The address of the element at `index`, which already is a state.
+// Returns the address of the element at `index`, which already is a state.
 __device__ __forceinline__ const State* element_address(const Inputs& inputs, Index index)
 {
     return inputs.@name@ + index;
@@ -149,7 +149,7 @@ __device__ __forceinline__ State append_item(State run, const Inputs&, const Ite
 }
 
 //% piece add_bytes
-// Adds to `run` the bytes of word `word` of a step whose byte in `which` is 1.
+// Adds some bytes of word `word` of a step to `run`: those for which the byte in `which` is 1.
 __device__ __forceinline__ State add_bytes(State run, const Items& items, int word, unsigned which)
 {
     return State(__dp4a(@type@(items.@name@[0].words[word]), @type@(which), @type@(run)));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/check/rows.h"
+#include "runtime/data/groups.h"
 #include "runtime/judge/checked_workload.h"
 
 namespace segfold::regress {
@@ -54,6 +55,24 @@ Segments backwards(const Segments& segments, bool is_mapped)
                                 Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
 }
 
+/// Returns groups with as many elements as the segments, in any order. Some 16th of the elements that a group
+/// can spare are in no group. If `allows_empty`, the last group is empty.
+Segments scattered(const Segments& segments, bool allows_empty)
+{
+    constexpr std::int64_t kStride = 7919;  // a prime
+    constexpr std::int64_t kSpared = 16;
+    const auto n = segments.num_elements;
+    const auto stride = n % kStride == 0 ? 1 : kStride;
+    Array numbers(Type::i32, static_cast<std::size_t>(n));
+    const auto into = numbers.as<std::int32_t>();
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        for (auto i = segments.begin(s); i < segments.end(s); ++i) {
+            const bool is_spared = i != segments.begin(s) && i % kSpared == 0;
+            into[static_cast<std::size_t>(i * stride % n)] = is_spared ? -1 : static_cast<std::int32_t>(s);
+        }
+    return segments_from_groups(std::move(numbers), segments.num_segments + (allows_empty ? 1 : 0));
+}
+
 }  // namespace
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
@@ -77,6 +96,8 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     const auto found = parse_layout("bimodal:short=3,long=700");
     layouts.push_back({.name = "flags", .layout = found, .recast = SegmentForm::flags});
     layouts.push_back({.name = "keys", .layout = found, .recast = SegmentForm::keys, .is_disturbed = true});
+    layouts.push_back(
+        {.name = "groups", .layout = found, .recast = SegmentForm::groups, .is_disturbed = true});
     layouts.push_back({.name = op.takes_empty_segments() ? "empty_runs" : "giant",
                        .layout = parse_layout(uneven),
                        .recast = SegmentForm::offsets,
@@ -109,6 +130,7 @@ PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request
             switch (*layout.recast) {
                 case SegmentForm::offsets: return segments;
                 case SegmentForm::ranges: return backwards(segments, !op.outputs.empty());
+                case SegmentForm::groups: return scattered(segments, op.takes_empty_segments());
                 default: return given_as(*layout.recast, segments);
             }
         };

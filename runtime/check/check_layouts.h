@@ -19,8 +19,9 @@ struct CheckLayout {
     Layout layout;
     /// The form in which segments are given, if it differs from the layout's own.
     ///
-    /// `ranges` lists the segments from the last to the first, each one element too long. Other forms keep
-    /// the segments as they are.
+    /// `ranges` lists the segments from the last to the first, each one element too long. `groups` scatters
+    /// the elements of the segments, and leaves some elements in no group. Other forms keep the segments as
+    /// they are.
     std::optional<SegmentForm> recast = {};
     /// If true, the middle half of the segments of a recast layout becomes one segment. Runs of empty
     /// segments stand before it, after it and at both ends. Generated rows then have an odd length.

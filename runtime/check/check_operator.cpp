@@ -13,6 +13,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/core.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/session/validation.h"
 #include "runtime/simt/program.h"
 
@@ -50,14 +51,16 @@ public:
           request_(request),
           backend_(backend),
           catalogue_(catalogue),
-          judge_(workload_, {.is_associative = laws.is_associative()}),
+          sorted_(workload_.segments.form == SegmentForm::groups ? std::optional(sorted_by_group(workload_))
+                                                                 : std::nullopt),
+          judge_(judged(), {.is_associative = laws.is_associative()}),
           problem_(make_problem(workload_, laws))
     {
         problem_.target = backend.target();
         if (!laws.is_associative())
             thrust_.reason = kThrustNeedsAssociative;
         else
-            thrust_ = run_thrust(workload_);
+            thrust_ = run_thrust(judged());
     }
 
     [[nodiscard]] std::int64_t num_elements() const { return workload_.segments.num_elements; }
@@ -127,10 +130,14 @@ private:
         return catalogue_.unmet(stage, problem) ? problem_ : problem;
     }
 
+    [[nodiscard]] const Workload& judged() const { return sorted_ ? *sorted_ : workload_; }
+
     [[nodiscard]] std::optional<std::string> reason_against_parts() const
     {
         if (!request_.is_spread())
             return std::nullopt;
+        if (sorted_)
+            return "elements in groups are not divided into parts";
         if (!laws_.usable.associative)
             return "segments that parts share would have other results: the operator is not associative";
         const auto reason =
@@ -174,6 +181,7 @@ private:
     const CheckRequest& request_;
     Backend& backend_;
     const Catalogue& catalogue_;
+    std::optional<Workload> sorted_;  ///< for groups: the workload that the reference and Thrust fold
     Judge judge_;
     Problem problem_;
     ThrustResults thrust_;
@@ -221,6 +229,8 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
     if (layout.is_few)
         return {Plan::smallest};
     const bool is_alone = request.stages.size() == 1;
+    if (layout.recast == SegmentForm::groups && std::ranges::count(stage.forms, SegmentForm::groups) != 0)
+        return {Plan::of_a_run, Plan::smallest, Plan::next, Plan::careful};
     if (layout.recast == SegmentForm::offsets)
         return {Plan::of_a_run, Plan::smallest, Plan::careful};
     if (is_alone && layout.layout.kind == LayoutKind::whole && !layout.recast)

@@ -63,6 +63,9 @@ private:
 /// Takes one pass over `numbers`. Throws InputError as GroupOrder() does.
 [[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
 
+/// Returns the number of elements of each group, for segments of form groups.
+[[nodiscard]] std::vector<std::int64_t> lengths_of_groups(const Segments& segments);
+
 /// Returns the first group without elements, for segments of form groups; none if every group has elements.
 [[nodiscard]] std::optional<std::int64_t> first_empty_group(const Segments& segments);
 

@@ -229,18 +229,13 @@ ResolvedLayout resolve_rows(const std::string& path, std::optional<std::int64_t>
     return resolved;
 }
 
-ResolvedLayout resolve_groups(const Layout& layout, const Array& groups,
-                              std::optional<std::int64_t> num_elements)
+Segments resolve_groups(const Layout& layout, Array groups, std::optional<std::int64_t> num_elements)
 {
     const auto count = static_cast<std::int64_t>(groups.length());
     if (num_elements && *num_elements != count)
         throw InputError(fmt::format("there are {} of groups for {}; each element has one",
                                      count_text(count, "number"), count_text(*num_elements, "element")));
-    GroupOrder order(groups, layout.num_groups);
-    std::optional<Array> places;
-    if (order.moves())
-        places = order.places();
-    return {order.take_segments(), {}, std::move(places)};
+    return segments_from_groups(std::move(groups), layout.num_groups);
 }
 
 ResolvedLayout resolve_files(const Layout& layout, std::optional<std::int64_t> num_elements)
@@ -251,7 +246,7 @@ ResolvedLayout resolve_files(const Layout& layout, std::optional<std::int64_t> n
                                         [&] { return read_array(file); }));
     try {
         if (layout.kind == LayoutKind::groups)
-            return resolve_groups(layout, arrays.at(0), num_elements);
+            return {resolve_groups(layout, std::move(arrays.at(0)), num_elements), {}};
         const std::int64_t count =
             num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());
         switch (layout.kind) {

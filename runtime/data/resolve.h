@@ -14,8 +14,6 @@ namespace segfold {
 struct ResolvedLayout {
     Segments segments;
     std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
-    /// For layout groups: the old position of each element after sorting by group; none if no element moves.
-    std::optional<Array> places = {};
 };
 
 /// Reads the files of a layout, or generates its lengths, and checks the segments.

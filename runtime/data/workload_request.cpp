@@ -16,6 +16,7 @@
 #include "runtime/data/formats/number_text.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/data/groups.h"
 #include "runtime/data/key_order.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/processes/memory_at_hand.h"
@@ -327,20 +328,38 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
     if (num_elements)
         refuse_many_elements(op, arrays, *num_elements, row_length);
     auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
-    auto places =
-        request.sorts_keys ? sorted_places(resolved.segments.item_keys) : std::move(resolved.places);
-    if (places && request.sorts_keys)
-        resolved.segments = segments_from_keys(taken_at(resolved.segments.item_keys, *places),
-                                               resolved.segments.num_elements);
-    if (places)
+    std::optional<Array> places;
+    const auto move_elements = [&] {
+        if (!places)
+            return;
         move_columns(op, *places, arrays);
-    if (places && reads_index(op)) {
-        op = with_index_column(std::move(op));
-        arrays.emplace(op.parameters.back().name, convert_indices(places->copy(), Type::i64));
-        origins[op.parameters.back().name] = "positions before the sort";
+        if (reads_index(op)) {
+            op = with_index_column(std::move(op));
+            arrays.emplace(op.parameters.back().name, convert_indices(places->copy(), Type::i64));
+            origins[op.parameters.back().name] = "positions before the sort";
+        }
+    };
+    if (request.sorts_keys) {
+        places = sorted_places(resolved.segments.item_keys);
+        if (places)
+            resolved.segments = segments_from_keys(taken_at(resolved.segments.item_keys, *places),
+                                                   resolved.segments.num_elements);
+        move_elements();
     }
-    if (request.recast)
+    const auto sort_groups = [&] {
+        const auto& groups = resolved.segments;
+        if (groups.form != SegmentForm::groups || (request.takes_groups && request.takes_groups(op, groups)))
+            return;
+        GroupOrder order(groups.numbers, groups.num_segments);
+        if (order.moves())
+            places = order.places();
+        resolved.segments = order.take_segments();
+        move_elements();
+    };
+    if (request.recast) {
+        sort_groups();
         resolved.segments = request.recast(std::move(resolved.segments));
+    }
     if (request.index_bits)
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
@@ -353,6 +372,8 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
 
     require_given(op, request, [&](const Parameter& parameter) { return arrays.contains(parameter.name); });
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
+    if (!request.recast)
+        sort_groups();  // so late that generated elements are the same, sorted or not
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}, std::move(places)};
     for (const auto& [parameter, value] : request.scalars)
         origins[parameter] = "--scalar " + parameter + "=" + value;

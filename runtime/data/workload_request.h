@@ -35,6 +35,9 @@ struct WorkloadRequest {
     bool generates = true;
     /// Changes the segments before arrays are generated for them. The function is empty if the segments stay.
     std::function<Segments(Segments)> recast = {};
+    /// Returns true for elements in groups that a kernel folds as they lie. If it returns false or is empty,
+    /// the elements are sorted by group.
+    std::function<bool(const Operator& op, const Segments& groups)> takes_groups = {};
     bool takes_inputs = true;  ///< true if the verb has a flag --input; messages may then mention the flag
 };
 

@@ -17,7 +17,7 @@ namespace {
 bool is_of_one_array(LayoutKind kind)
 {
     return kind == LayoutKind::offsets || kind == LayoutKind::lengths || kind == LayoutKind::flags ||
-           kind == LayoutKind::keys;
+           kind == LayoutKind::keys || kind == LayoutKind::groups;
 }
 
 }  // namespace
@@ -74,14 +74,17 @@ std::unique_ptr<ArraySource> StreamArray::open() const
 }
 
 StreamSegments::StreamSegments(const SegmentsView& segments)
-    : kind(segments.kind), uniform_length(segments.uniform_length)
+    : kind(segments.kind),
+      uniform_length(segments.uniform_length),
+      num_groups(segments.num_groups),
+      group_order(segments.group_order)
 {
     if (is_of_one_array(kind))
         array.emplace(segments.first);
     else if (kind != LayoutKind::whole && kind != LayoutKind::uniform)
         throw InputError(
             fmt::format("a stream takes no segments by {}; it takes whole, uniform, offsets, "
-                        "lengths, flags and keys",
+                        "lengths, flags, keys and groups",
                         name(kind)));
 }
 
@@ -89,8 +92,8 @@ StreamSegments::StreamSegments(LayoutKind by, StreamArray values) : kind(by), ar
 {
     if (!is_of_one_array(kind))
         throw InputError(
-            fmt::format("segments by {} are told by no single array; give offsets, lengths, flags "
-                        "or keys",
+            fmt::format("segments by {} are told by no single array; give offsets, lengths, flags, "
+                        "keys or groups",
                         name(kind)));
 }
 
@@ -108,6 +111,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
         input.parameters.push_back(array.open());
     input.segments.kind = segments.kind;
     input.segments.uniform_length = segments.uniform_length;
+    input.segments.groups = {segments.num_groups, segments.group_order};
     if (segments.array)
         input.segments.array = segments.array->open();
     StreamOptions stream_options;
@@ -129,9 +133,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
             results.results.push_back(std::move(output));
         take(Folded(std::move(results.results), results.num_segments), results.first_segment);
     });
-    if (const auto* plan = stream.plan())
-        streamed.plan = fmt::format("{} ({})", print(Point{plan->stage->name, plan->emitted.configuration}),
-                                    plan->chosen_by());
+    streamed.plan = stream.plan_text();
     streamed.warnings = stream.warnings();
     return streamed;
 }

@@ -70,12 +70,17 @@ struct StreamSegments {
     /// Takes segments made by whole(), uniform(32), offsets(values), ... Their arrays must stay valid until
     /// the stream has ended. fold_stream() throws InputError for ranges.
     StreamSegments(const SegmentsView& segments);  // NOLINT(google-explicit-constructor)
-    /// Takes offsets, lengths, flags or keys from a file or a generator. Throws InputError for other layouts.
+    /// Takes offsets, lengths, flags, keys or numbers of groups from a file or a generator. Throws InputError
+    /// for other layouts.
     StreamSegments(LayoutKind by, StreamArray values);
 
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     std::optional<StreamArray> array = {};
+    /// The number of groups; if empty, the largest number of a group plus one.
+    std::optional<std::int64_t> num_groups = {};
+    /// For groups: if set, `array` has keys in place of numbers, and results have this order.
+    std::optional<KeyOrder> group_order = {};
 };
 
 /// The progress of a stream.
@@ -112,6 +117,9 @@ struct Streamed {
 /// A scan also gives running results. In `results` their arrays follow the arrays of segments, and are as
 /// long as the slice. Each call of `take` has the running results of the next elements, in order. A reverse
 /// scan has the last elements first.
+///
+/// Groups have their results in one call of `take` at the end of the stream, with the keys if by() gives
+/// keys. A state for each group stays in memory, beside the bound.
 ///
 /// Operands are always combined in the order of the elements. Throws InputError for arrays of wrong types or
 /// lengths, for files that cannot be read, and for a bound on memory that leaves no room for a slice. Also

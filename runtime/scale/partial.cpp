@@ -12,7 +12,7 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "runtime/support/files/sha256.h"
+#include "runtime/scale/serialized.h"
 
 namespace segfold {
 namespace {
@@ -33,37 +33,9 @@ struct Heading {
 };
 static_assert(sizeof(Heading) == 80);
 
-/// Returns a hash of a serialized partial, computed in steps of eight bytes. Each step is invertible, so a
-/// change within the eight bytes of one step always changes the hash.
-std::uint64_t checksum_of(std::span<const std::byte> partial)
-{
-    std::uint64_t hash = partial.size();
-    const auto add = [&](std::size_t at, std::size_t count) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, partial.data() + at, count);
-        hash = (hash ^ word) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 32U;
-    };
-    constexpr std::size_t kWord = sizeof hash;
-    std::size_t at = 0;
-    for (; at + kWord <= partial.size(); at += kWord)
-        if (at != offsetof(Heading, checksum))
-            add(at, kWord);
-    add(at, partial.size() - at);
-    return hash;
-}
-
 [[noreturn]] void refuse_bytes(const std::string& why)
 {
     throw InputError("the bytes of a partial result " + why);
-}
-
-std::uint64_t hash_of(const Operator& op, JoinOrder order)
-{
-    const auto digest = cache::sha256(fmt::format("{}\n{}", print(op), static_cast<int>(order)));
-    std::uint64_t hash = 0;
-    std::memcpy(&hash, digest.data(), sizeof hash);
-    return hash;
 }
 
 /// Concatenates chunks of results into new arrays, one for each field.
@@ -102,7 +74,7 @@ Joining::Joining(const Operator& op, JoinOrder of)
     : results(op.keeps_results ? op.results : std::vector<ResultField>()),
       bytecode(compile_bytecode(op)),
       order(of),
-      identity(hash_of(op, of))
+      identity(hash_of(fmt::format("{}\n{}", print(op), static_cast<int>(of))))
 {}
 
 Partial Partial::of_segments(std::shared_ptr<const Joining> joining, SegmentResults results)
@@ -283,7 +255,7 @@ std::vector<std::byte> Partial::to_bytes() const
     }
     for (const auto& field : all.results)
         add(field.array.data(), field.array.bytes());
-    const auto checksum = checksum_of(bytes);
+    const auto checksum = checksum_of(bytes, offsetof(Heading, checksum));
     std::memcpy(bytes.data() + offsetof(Heading, checksum), &checksum, sizeof checksum);
     return bytes;
 }
@@ -301,7 +273,7 @@ Partial Partial::from_bytes(std::shared_ptr<const Joining> joining, std::span<co
         refuse_bytes(
             fmt::format("are of version '{}', and this program reads version '{}'; make them by this one",
                         heading.mark.back(), kMark.back()));
-    if (const auto sum = checksum_of(bytes); sum != heading.checksum)
+    if (const auto sum = checksum_of(bytes, offsetof(Heading, checksum)); sum != heading.checksum)
         refuse_bytes(fmt::format("are damaged: their checksum is {:016x}, and they say {:016x}", sum,
                                  heading.checksum));
     if (heading.identity != joining->identity)

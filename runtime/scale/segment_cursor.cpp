@@ -385,7 +385,7 @@ std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source, std::optiona
         default:
             throw InputError(
                 fmt::format("segments given by {} cannot be streamed; whole, uniform, offsets, "
-                            "lengths, flags and keys can",
+                            "lengths, flags, keys and groups can",
                             name(source.kind)));
     }
     return std::make_unique<EndCursor>(std::move(source), *num_elements);

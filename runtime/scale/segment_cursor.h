@@ -15,11 +15,20 @@
 
 namespace segfold {
 
+/// The groups of a stream, which each element names by a number or by a key.
+struct StreamGroups {
+    /// The number of groups; if empty, the largest number of a group plus one. Not for keys.
+    std::optional<std::int64_t> num_groups = {};
+    std::optional<KeyOrder> order =
+        {};  ///< the order of the results if elements have keys; empty for numbers
+};
+
 /// The layout of segments, and the array that gives them.
 struct SegmentSource {
-    LayoutKind kind = LayoutKind::whole;  ///< whole, uniform, offsets, lengths, flags or keys
+    LayoutKind kind = LayoutKind::whole;  ///< whole, uniform, offsets, lengths, flags, keys or groups
     std::int64_t uniform_length = 0;
-    std::unique_ptr<ArraySource> array = {};  ///< offsets, lengths, flags or keys
+    std::unique_ptr<ArraySource> array = {};  ///< offsets, lengths, flags, keys, or marks of groups
+    StreamGroups groups = {};                 ///< for groups: how the array tells the group of an element
 };
 
 /// The position of a cursor.

@@ -23,6 +23,19 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
     : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
 {
     require_stages(state_->options.plan, core(session).backend());
+    if (state_->input.segments.kind == LayoutKind::groups) {
+        if (state_->options.plan.is_reproducible)
+            throw InputError(
+                "groups of a stream are joined slice after slice, and no plan of them is reproducible; leave "
+                "out "
+                "the wish for one, or fold them in one piece");
+        FoldOptions fold_options;
+        fold_options.plan = state_->options.plan;
+        state_->read_groups([&session, fold_options](const Operator& part, std::span<const ArrayView> inputs,
+                                                     const SegmentsView& segments) {
+            return session.fold(part, inputs, segments, fold_options);
+        });
+    }
     state_->set_up(slice_device(core(session)), [&] {
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         auto laws = on_stream(session.laws(op, state_->scalars()), op);
@@ -47,10 +60,17 @@ int Stream::index_bits() const { return state_->index_bits; }
 std::optional<std::int64_t> Stream::num_elements() const { return state_->num_elements; }
 std::optional<std::int64_t> Stream::num_segments() const { return state_->cursor->num_segments(); }
 const PlanChoice* Stream::plan() const { return state_->folder->plan(); }
+std::string Stream::plan_text() const
+{
+    if (state_->groups)
+        return state_->groups->plan();
+    const auto* chosen = plan();
+    return chosen == nullptr ? "" : fmt::format("{} ({})", chosen->text(), chosen->chosen_by());
+}
 const std::vector<std::string>& Stream::warnings() const { return state_->warnings; }
 const RunTimes& Stream::times() const { return state_->times; }
 const StreamTimeline& Stream::timeline() const { return state_->timeline; }
-const Operator& Stream::op() const { return state_->op; }
+const Operator& Stream::op() const { return state_->groups ? state_->groups->op() : state_->op; }
 const std::shared_ptr<const Joining>& Stream::joining() const { return state_->folder->joining(); }
 
 std::string Stream::fingerprint() const
@@ -71,12 +91,15 @@ void Stream::go_to(const StreamState& state)
                         "later elements alone; begin it anew",
                         state_->op.name));
     try {
-        state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
+        if (state_->groups)
+            state_->groups->from_bytes(state.before);
+        else
+            state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
     } catch (const InputError& error) {
         throw InputError(
             fmt::format("a stream cannot go on from its state: {}; begin the stream anew", error.what()));
     }
-    if (state_->all->next_segment() != state.place.segment)
+    if (!state_->groups && state_->all->next_segment() != state.place.segment)
         throw InputError(
             fmt::format("a stream cannot go on with segment {} behind results of {}; begin it anew",
                         state.place.segment, count_text(state_->all->next_segment(), "segment")));
@@ -101,10 +124,13 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
             results.results.keys = loaded.window.keys->copy();
             warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
         }
-        take(std::move(results), {loaded.after, all.to_bytes()});
+        take(std::move(results),
+             {loaded.after, state_->groups ? state_->groups->to_bytes() : all.to_bytes()});
         state_->tell(loaded);
     });
     all.require_whole();
+    if (state_->groups)
+        state_->take_groups(take);
 }
 
 Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)

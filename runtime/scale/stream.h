@@ -67,13 +67,16 @@ struct StreamTimeline {
 /// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
-    std::vector<std::byte> before;  ///< Partial::to_bytes() of the earlier slices, without results
+    /// Partial::to_bytes() of the earlier slices, without results; for groups GroupTotals::to_bytes().
+    std::vector<std::byte> before;
+    bool is_end = false;  ///< true beside the results of groups, behind which no stream goes on
 };
 
 /// A stream of slices over one device.
 ///
 /// Operands are always combined in the order of the elements. A stream does not know all data in advance, so
 /// it uses no law that depends on data: it leaves out an identity that is neutral only for finite values.
+/// Groups have their results at the end of the stream, and each slice is folded by the session.
 class Stream {
 public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for
@@ -96,8 +99,10 @@ public:
     /// The numbers of all elements and of all segments; empty if unknown before all are read.
     [[nodiscard]] std::optional<std::int64_t> num_elements() const;
     [[nodiscard]] std::optional<std::int64_t> num_segments() const;
-    /// The plan of the segments inside slices; null before it is chosen.
+    /// The plan of the segments inside slices; null before it is chosen, and for groups.
     [[nodiscard]] const PlanChoice* plan() const;
+    /// The text of plan(), as in Folded::plan(); for groups the plan of the last slice. Empty without a plan.
+    [[nodiscard]] std::string plan_text() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     [[nodiscard]] const RunTimes& times() const;
     [[nodiscard]] const StreamTimeline& timeline() const;

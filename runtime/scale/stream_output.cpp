@@ -200,6 +200,10 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments, con
 void StreamOutput::take(const StreamResults& results, const StreamState& state)
 {
     append(results.results, results.num_segments, results.running, results.num_elements);
+    if (state.is_end) {
+        unnoted_.reset();
+        return;
+    }
     unnoted_ = state;
     // The first state is written at once, because a disk that fills up later has no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))

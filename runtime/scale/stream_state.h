@@ -11,10 +11,13 @@
 #include <thread>
 #include <utility>
 
+#include "dsl/check/check.h"
 #include "dsl/error.h"
+#include "dsl/rewrite/neutral_identity.h"
 #include "dsl/stopped.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/scale/column_lengths.h"
+#include "runtime/scale/group_totals.h"
 #include "runtime/scale/overflow_watch.h"
 #include "runtime/scale/slices/slice_bytes.h"
 #include "runtime/scale/slices/slice_pipeline.h"
@@ -66,12 +69,26 @@ struct Stream::State {
     {
         require_streams(op);
         // A scan of a slice needs the state of the slice before, so slices are folded in host memory.
-        if (op.scan)
+        if (op.scan || input.segments.kind == LayoutKind::groups)
             this->engine.reset();
         for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
             input.parameters[i]->set_role(fmt::format("column '{}'", op.parameters[i].name));
         if (input.segments.array)
             input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
+    }
+
+    /// Makes this a stream of groups: their marks are read as one more column of one segment, and `fold_part`
+    /// folds each slice.
+    void read_groups(GroupTotals::FoldPart fold_part)
+    {
+        auto& segments = input.segments;
+        const auto type = segments.array->type();
+        groups.emplace(op, segments.groups, type, std::move(fold_part));
+        op.parameters.push_back(
+            {unused_name(op, segments.groups.order ? "keys" : "groups"), type, false, {}});
+        op = check(std::move(op));
+        input.parameters.push_back(std::move(segments.array));
+        segments = {};
     }
 
     /// Prepares the stream for its first slice. Checks the parameters before it calls `make_problem`.
@@ -81,7 +98,8 @@ struct Stream::State {
         num_elements = lengths->known();
         read_tables();
         const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
-        const auto bytes = sizes.each();
+        // Sorting a slice by group takes a copy of its columns, and some 16 bytes for each element.
+        const auto bytes = sizes.each() * (groups ? 3 : 1);
         // The scratch memory of plans takes the rest of a device's memory.
         const auto share = engine ? detail::kUsableShare : 1;
         const auto usable = share * static_cast<double>(options.memory_bytes);
@@ -234,6 +252,11 @@ struct Stream::State {
             require_no_more();
         loaded->after = cursor->place();
         loaded->all_elements = num_elements;
+        if (groups) {
+            window.ends = {};  // groups end with the stream
+            timeline.reading += detail::seconds_since(begin_of_part);
+            return loaded;
+        }
         refuse_empty(window);
         timeline.reading += detail::seconds_since(begin_of_part);
         begin_of_part = Clock::now();
@@ -263,20 +286,25 @@ struct Stream::State {
         timeline.preparing += detail::seconds_since(begin_of_part);
     }
 
-    void cut(LoadedSlice& loaded)
+    /// Returns the operator's arrays: the slice's part of each column, and whole tables.
+    [[nodiscard]] std::vector<Array> arrays_of(const LoadedSlice& loaded) const
     {
-        const auto& window = loaded.window;
-        const auto count = window.end - window.from.element;
+        const auto count = loaded.window.end - loaded.window.from.element;
         std::vector<Array> arrays;
         for (std::size_t i = 0; i < op.parameters.size(); ++i)
             arrays.push_back(op.parameters[i].table ? tables[i].lend()
                                                     : part_of(loaded.columns[i], 0, count));
+        return arrays;
+    }
+
+    void cut(LoadedSlice& loaded)
+    {
         std::function<Array(Type, std::size_t)> index_room;
         if (pipeline && block == 0)  // folds in blocks allocate index arrays themselves
             index_room = [&](Type type, std::size_t length) {
                 return pipeline->index_room(loaded.room, type, length);
             };
-        loaded.slice = slice_of(window, std::move(arrays), index_bits == 64, index_room);
+        loaded.slice = slice_of(loaded.window, arrays_of(loaded), index_bits == 64, index_room);
     }
 
     void refuse_empty(const SegmentWindow& window) const
@@ -298,6 +326,11 @@ struct Stream::State {
         if (!folds_ends)
             overflow->see(window, loaded.columns, warnings);
         try {
+            if (groups) {
+                const auto arrays = arrays_of(loaded);  // the marks come last
+                groups->add(arrays, arrays.back(), window.from.element);
+                return Partial(folder->joining());
+            }
             if (op.scan && !folds_ends)
                 return scan(loaded);
             if (!pipeline)
@@ -339,6 +372,19 @@ struct Stream::State {
         const auto begin = loaded.window.from.element;
         return op.scan ? joined(op.outputs, std::move(loaded.running), begin, loaded.window.end - begin)
                        : Results();
+    }
+
+    /// Passes the results of all groups to `take`.
+    void take_groups(const std::function<void(StreamResults&& results, const StreamState& state)>& take)
+    {
+        std::ranges::copy(groups->warnings(), std::back_inserter(warnings));
+        auto all_groups = groups->results();
+        SegmentWindow window;
+        for (std::int64_t end = 0; const auto length : all_groups.lengths)
+            window.ends.push_back(end += length);
+        StreamResults results{{0, std::ssize(all_groups.lengths), std::move(all_groups.results)}, &window};
+        results.first_element = cursor->place().element;
+        take(std::move(results), {cursor->place(), {}, true});
     }
 
     [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }
@@ -471,6 +517,7 @@ struct Stream::State {
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
     std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
     std::optional<Partial> all;                             ///< the sum of the folded slices, without results
+    std::optional<GroupTotals> groups;                      ///< for groups: in place of `all`
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

@@ -50,6 +50,13 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
                                         num_elements);
         case LayoutKind::flags: return segments_from_flags(borrow(view.first, "the flags"), num_elements);
         case LayoutKind::keys: return segments_from_keys(borrow(view.first, "the keys"), num_elements);
+        case LayoutKind::groups:
+            if (view.group_order)
+                refuse_layout(view.kind);
+            if (view.first.length != num_elements)
+                throw InputError(fmt::format("the numbers of groups are {} for {}; each element has one",
+                                             view.first.length, count_text(num_elements, "element")));
+            return segments_from_groups(borrow(view.first, "the numbers of groups"), view.num_groups);
         default: refuse_layout(view.kind);
     }
 }

@@ -395,9 +395,12 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     const auto backend = running();
     require_operator(op);
     require_stages(options.request, *backend);
+    // A plan cannot sort, so it takes a native kernel of any rank. Kernels of rank 0 on a GPU have no room
+    // for so many groups.
+    const bool is_native = backend->dialect() == Dialect::native;
     if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
-        backend->runs_stages() && backend->dialect() == Dialect::cuda &&
-        !takes_groups(op, segments, num_elements, options.request))
+        backend->runs_stages() && !backend->interprets() &&
+        !takes_groups(op, segments, num_elements, options.request, nullptr, !is_native))
         throw InputError(
             fmt::format("no kernel folds {} of operator {} as they lie; calls sort the elements, and plans "
                         "take them sorted, with offsets",

@@ -62,12 +62,12 @@ public:
     /// elements where they lie. If it is false, fold() folds copies sorted by group.
     [[nodiscard]] Folded fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                      const SegmentsView& segments, const FoldOptions& options);
-    /// True if a kernel of the back end can fold unsorted elements by the numbers of their groups, and is
-    /// expected to be faster than sorting. `segments` must have a number of groups. If `data` is null, the
-    /// plan must serve any data.
+    /// True if a kernel of the back end can fold unsorted elements by the numbers of their groups, and, if
+    /// the caller `may_sort` them instead, is expected to be faster than that. `segments` must have a number
+    /// of groups. If `data` is null, the plan must serve any data.
     [[nodiscard]] bool takes_groups(const Operator& op, const SegmentsView& segments,
                                     std::int64_t num_elements, const PlanRequest& request,
-                                    const Workload* data = nullptr);
+                                    const Workload* data = nullptr, bool may_sort = true);
     /// Numbers the keys of by(). Returns nothing for other segments, and for keys that are sorted faster
     /// without numbers.
     [[nodiscard]] std::optional<NumberedKeys> numbered_keys(const Operator& op,

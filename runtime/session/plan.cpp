@@ -210,9 +210,11 @@ void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsVi
     for (std::size_t i = 0; i < inputs.size(); ++i)
         native->bind_input(i, inputs[i].data, inputs[i].length);
     std::vector<std::uint64_t> places, outputs;
-    const auto arrays = segment_arrays(lent.segments, choice()->emitted.form);
-    for (const auto& named : arrays)
-        places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
+    const auto form = choice()->emitted.form;
+    const auto arrays = segment_arrays(lent.segments, form), found = found_arrays(lent.segments, form);
+    for (const auto* each : {&arrays, &found})
+        for (const auto& named : *each)
+            places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
     for (const auto& result : results)
         outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
     // No kernel stores outputs of elements outside of all ranges.
@@ -222,6 +224,8 @@ void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsVi
                 result.data, 0,
                 static_cast<std::size_t>(given.num_elements * given.num_features) * size_bytes(result.type));
     native->run(places, outputs);
+    Results none;  // a native text finds no segments, and notes numbers of groups alone
+    take_found(none, found, lent.segments, 0);
     refuse_noted_reads(lent, native->outside());
     if (lent.segments.offsets.data() != segments.first.data)
         offsets_room().give(std::move(lent.segments.offsets));
@@ -231,10 +235,7 @@ Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_e
 {
     require_options(parts.op, parts.options);
     require_place(parts, segments);
-    // Native plans fold only elements sorted by group.
-    const auto& backend = *parts.backend;
-    if (segments.kind == LayoutKind::groups &&
-        (!backend.runs_stages() || backend.dialect() == Dialect::native))
+    if (segments.kind == LayoutKind::groups && (!parts.backend->runs_stages() || parts.backend->interprets()))
         refuse_layout(segments.kind);
     return Plan(std::make_unique<Plan::State>(std::move(parts), segments, num_elements));
 }
@@ -255,6 +256,12 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream)
 {
     auto& state = this->state();
+    if (segments.kind == LayoutKind::groups && state.sizes.form == SegmentForm::groups &&
+        !segments.num_groups) {
+        auto numbered = segments;
+        numbered.num_groups = state.sizes.sizes.num_segments;
+        return run(inputs, numbered, results, stream);
+    }
     const std::lock_guard lock(state.mutex);
     const auto& op = state.parts->op;
     const auto place = state.is_on_device ? Place::device : Place::host;

@@ -74,10 +74,11 @@ public:
     /// Folds the caller's arrays: one for each parameter, those of segments, and one for each result field.
     ///
     /// On a GPU all arrays lie on the device. A scalar may also lie on the host, and is read before the call
-    /// returns. Result arrays may be longer than needed; entries beyond the results stay unchanged. Throws
-    /// InputError before anything is queued: for a wrong number of arrays; for an array whose type, length,
-    /// rows or place do not fit the plan, or without an address; for a written array that shares memory with
-    /// another array; and for scalars on the host that refute a law on which the text relies.
+    /// returns. Groups may leave out their number, which is the plan's. Result arrays may be longer than
+    /// needed; entries beyond the results stay unchanged. Throws InputError before anything is queued: for a
+    /// wrong number of arrays; for an array whose type, length, rows or place do not fit the plan, or without
+    /// an address; for a written array that shares memory with another array; and for scalars on the host
+    /// that refute a law on which the text relies.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream = nullptr);
     void run(std::initializer_list<ArrayView> inputs, const SegmentsView& segments,

@@ -109,7 +109,7 @@ namespace detail {
 /// empty, the number of groups is the largest group number plus one. A fold sorts copies of the columns,
 /// unless a kernel of the back end takes unsorted columns. Plans take groups only if there is such a kernel.
 /// A plan leaves out elements whose group number is too large, and Plan::require_tables_read_inside() then
-/// throws. On a device only plans take groups.
+/// throws. On the host a run refuses such numbers. On a device only plans take groups.
 [[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
                                          std::optional<std::int64_t> num_groups = std::nullopt)
 {

@@ -140,7 +140,7 @@ const std::vector<Bug> kBugs = {
     {"ElementsBeyondTheSegment", "stages/thread_per_segment.cu", "position < length; ++position)",
      "position <= length; ++position)", "thread_per_segment", "sum_i32", "neighbours"},
     {"BarrierDroppedBetweenSegments", "stages/block_per_segment.cu",
-     "__syncthreads();  // the warps' totals have been read, the next segment's may take their place", ";",
+     "__syncthreads();  // the warps' totals have been read, so the next segment may write them", ";",
      "block_per_segment", "sum_i32", "agreement"},
     {"TicketNotReset", "stages/warp_stream.cu", "atomicInc(ticket, gridDim.x - 1)",
      "atomicInc(ticket, gridDim.x)", "warp_stream", "sum_i32", "repetition"},

@@ -124,6 +124,29 @@ TEST_F(FilesTest, GroupsMayStandInAnyOrder)
     }
 }
 
+/// A kernel folds groups as they lie where it serves them; generated elements are the same as sorted ones.
+TEST_F(FilesTest, GroupsAreFoldedAsTheyLie)
+{
+    write_npy(folder_.file("g.npy"), make_array<std::int16_t>(Type::i16, {2, -1, 2, 0, 0, 2, 2, -1, 0}));
+    std::string first;
+    for (const std::string backend : {"simt", "cpu", "reference"}) {
+        const auto result =
+            folder_.run({"run", "affine", "--type", "u32", "--layout", "groups=g.npy", "--num-groups", "4",
+                         "--values", "uniform", "--backend", backend, "--check", "--json"});
+        ASSERT_EQ(result.exit_code, 0) << result.errors;
+        const auto document = nlohmann::json::parse(result.output);
+        if (backend == "simt") {
+            EXPECT_EQ(document["stage"], "group_tables");
+        }
+        const auto lengths = [&](int group) { return document["results"][group]["length"]; };
+        EXPECT_EQ(lengths(0), 3);
+        EXPECT_EQ(lengths(1), 0);
+        EXPECT_EQ(lengths(2), 4);
+        first = first.empty() ? document["results"].dump() : first;
+        EXPECT_EQ(document["results"].dump(), first) << backend;
+    }
+}
+
 /// Where elements are sorted, `index` is where one stood before.
 TEST_F(FilesTest, SortedElementsKeepTheirIndex)
 {

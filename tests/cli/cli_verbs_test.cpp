@@ -335,9 +335,9 @@ TEST_F(VerbsTest, CheckFitsItsLayoutsToTheElements)
         {"check", "sum_i32", "--backend", "simt", "--elements", "1000", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
     EXPECT_NE(result.output.find("\nstage               whole  uniform=25  zipf:exponent=1.9  "
-                                 "half_empty:mean=8  ranges  flags  keys  empty_runs  few  few_keys\n"
+                                 "half_empty:mean=8  ranges  flags  keys  groups  empty_runs  few  few_keys\n"
                                  "thread_per_segment  ok     ok          ok                 ok               "
-                                 "  ok      ok     ok    ok          ok   ok\n"),
+                                 "  ok      ok     ok    -       ok          ok   ok\n"),
               std::string::npos)
         << result.output;
 }
@@ -416,8 +416,7 @@ TEST_F(VerbsTest, CheckMakesLoopsOverSegmentsGoRound)
         GTEST_SKIP() << "simt needs a C++ compiler";
     const auto kernels = copy_kernels(folder_, "k");
     plant(kernels, "stages/block_per_segment.cu",
-          "__syncthreads();  // the warps' totals have been read, the next segment's may take their place",
-          ";");
+          "__syncthreads();  // the warps' totals have been read, so the next segment may write them", ";");
     const auto check = [&](const std::vector<std::string>& more) {
         std::vector<std::string> words = {"check", "sum_i32", "--backend",         "simt",      "--elements",
                                           "2000",  "--stage", "block_per_segment", "--kernels", "k"};

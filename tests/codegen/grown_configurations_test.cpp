@@ -52,7 +52,7 @@ TEST(GrownConfigurations, RefuseADamagedText)
     EXPECT_EQ(failure("stage s ? a\n"), place + "1: '?' is neither a fact nor the sign of a leaf");
     EXPECT_EQ(failure("stage s +x a\n"), place + "1: 'x' begins with no number of 16 bits");
     EXPECT_EQ(failure("stage s +1 a\n1\n"),
-              place + "3: a leaf of the stage above names a configuration that is not there");
+              place + "2: a leaf of the stage above names a configuration that is not there");
     EXPECT_EQ(failure("stage s +0 a\nb\n"), place + "2: 'b' begins with no number of 32 bits");
 }
 

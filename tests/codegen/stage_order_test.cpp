@@ -112,15 +112,15 @@ TEST(StageOrder, SaysWhereItsTextIsWrong)
     };
     EXPECT_EQ(message("-50\n"), "kernels/ranks/order.txt:1: a tree stands before the first stage");
     EXPECT_EQ(message("stage s -1 uniform\na3-10\n"),
-              "kernels/ranks/order.txt:2: the tree does not end with the line");
+              "kernels/ranks/order.txt:2: the tree does not end with its word");
     EXPECT_EQ(message("stage s -1 uniform\na3-10-20+5\n"),
-              "kernels/ranks/order.txt:2: the tree ends before the line does");
+              "kernels/ranks/order.txt:2: the tree ends before its word does");
     EXPECT_EQ(message("stage s -1 uniform\nC3-10-20\n"),
               "kernels/ranks/order.txt:2: 'C' is neither a fact nor the sign of a leaf");
     EXPECT_EQ(message("stage s 1 rows\n"), "kernels/ranks/order.txt:1: 'rows' is no kind of work");
-    EXPECT_EQ(message("stage s x\n"), "kernels/ranks/order.txt:1: 'x' is not a number of 16 bits");
+    EXPECT_EQ(message("stage s x\n"), "kernels/ranks/order.txt:1: 'x' begins with no number of 16 bits");
     EXPECT_EQ(message("stage s 1 uniform\na40000+1+2\n"),
-              "kernels/ranks/order.txt:2: '40000' is not a number of 16 bits");
+              "kernels/ranks/order.txt:2: '40000+1+' begins with no number of 16 bits");
 }
 
 OrderFacts facts_of(SegmentForm form, const Shape& shape, const std::string& op = "sum_f32")

@@ -125,19 +125,24 @@ TEST_F(CallAdvice, OnSegments)
         [&] { (void)session_.fold(sum_, {kValues}, rows); },
         [&] { (void)session_.fold(sum_, {kValues}, uniform(3)); });
     const std::vector<int> numbers = {1, 0, 1, 0, 1, 0, 1, 0, 1}, sorted = {0, 4, 9};
+    const auto softmax = standard_operator("softmax", Type::f32);
     follows(
         "sort the columns by group once, and give offsets here",
-        [&] { (void)session_.plan(sum_, groups(numbers, 2), 9); },
+        [&] { (void)session_.plan(sum_, by(numbers), 9); },
         [&] { (void)session_.plan(sum_, offsets(sorted), 9); });
     follows(
-        "the numbers of groups lie on a device; fold takes arrays of the host: sort those of a device by "
-        "group, "
-        "and give offsets",
+        "no kernel folds 2 groups of operator softmax as they lie; calls sort the elements, and plans take "
+        "them sorted, with offsets",
+        [&] { (void)session_.plan(softmax, groups(numbers, 2), 9); },
+        [&] { (void)session_.plan(softmax, offsets(sorted), 9); });
+    follows(
+        "the numbers of groups lie on a device; fold takes arrays of the host: make a plan for those of a "
+        "device",
         [&] {
             (void)session_.fold(sum_, {kValues},
                                 groups(ArrayView(Type::i32, numbers.data(), 9, Place::device)));
         },
-        [&] { (void)session_.plan(sum_, offsets(sorted), 9); });
+        [&] { (void)session_.plan(sum_, groups(numbers, 2), 9); });
     const ArrayView on_device(Type::i32, kOffsets.data(), 5, Place::device);
     follows(
         "the segments by offsets lie on a device, and the back end cpu of the plan of sum folds arrays of "
@@ -245,7 +250,7 @@ TEST_F(CallAdvice, OnSlicesAndStreams)
         });
     const std::vector<int> keys_of_all = {1, 1, 1, 2, 2, 2, 3, 3, 3}, few = {1, 2};
     follows(
-        "segments by ranges are told by no single array; give offsets, lengths, flags or keys",
+        "segments by ranges are told by no single array; give offsets, lengths, flags, keys or groups",
         [&] { (void)StreamSegments(LayoutKind::ranges, StreamArray(kValues)); },
         [&] { (void)StreamSegments(LayoutKind::keys, StreamArray(keys_of_all)); });
     follows(

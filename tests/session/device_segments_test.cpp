@@ -147,9 +147,9 @@ TEST(DeviceSegments, NumbersOfLaunchesMayPassTheirBits)
 TEST(DeviceSegments, PlantedBugsAreSeen)
 {
     const std::vector<std::pair<std::string, std::string>> bugs = {
-        {"    __syncthreads();  // the ticket is there\n", "\n"},
-        {"    __syncthreads();  // the lengths are there\n", "\n"},
-        {"    __syncthreads();  // the sum of earlier tiles is there, and what threads have added\n", "\n"},
+        {"    __syncthreads();  // thread 0 has written the ticket\n", "\n"},
+        {"    __syncthreads();  // the lengths are written\n", "\n"},
+        {"    __syncthreads();  // the sum of earlier tiles and the offsets in the tile are written\n", "\n"},
         {"    __syncthreads();\n    Index before = 0;", "    \n    Index before = 0;"},
         {"if ((counting & ~known) == 0)", "if (true)"},
         {"return kNothing;", "return kPrefix;"},

@@ -231,9 +231,9 @@ TEST(FoldStream, MisuseIsRefusedInWords)
     const std::vector<int> begins = {0}, ends = {2};
     EXPECT_EQ(
         message_of<InputError>([&] { StreamSegments{ranges(begins, ends)}; }),
-        "a stream takes no segments by ranges; it takes whole, uniform, offsets, lengths, flags and keys");
+        "a stream takes no segments by ranges; it takes whole, uniform, offsets, lengths, flags, keys and groups");
     EXPECT_EQ(message_of<InputError>([&] { StreamSegments(LayoutKind::whole, begins); }),
-              "segments by whole are told by no single array; give offsets, lengths, flags or keys");
+              "segments by whole are told by no single array; give offsets, lengths, flags, keys or groups");
     EXPECT_NE(message_of<InputError>([&] {
                   fold_stream(session, standard_operator("softmax_f32"), {floats}, whole(), within(1000),
                               take);

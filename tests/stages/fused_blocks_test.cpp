@@ -216,7 +216,7 @@ TEST(FusedBlocksOnSimt, PlantedBugsAreFound)
                    "const Index segment = min(wanted, segments.num_segments)"}});
     expect_found(told_back(true), {32, 4}, {{"if (segment >= segments.num_segments)\n        return;", ";"}});
     expect_found(told_back(true), {64, 8},
-                 {{"__syncthreads();  // all warps have written what they have", ";  //"},
+                 {{"__syncthreads();  // all warps have written their totals", ";  //"},
                   {"of_warps[threadIdx.x % kWarps]", "of_warps[threadIdx.x / kWarpThreads]"}});
     expect_found(
         told_back(true), {64, 8, 8},
@@ -228,8 +228,8 @@ TEST(FusedBlocksOnSimt, PlantedBugsAreFound)
          {"shared_vectors(shared, v - kVectors)", "shared_vectors(shared, 0)"},
          {"shared_vectors(*shared, v - kVectors)", "shared_vectors(*shared, 0)"}});
     expect_found(told_back(true), {64, 8, 0, 2},
-                 {{"wait_for_cluster();  // all blocks have written what they have", "__syncthreads();"},
-                  {"wait_for_cluster();  // no block leaves before others have read its total", ""},
+                 {{"wait_for_cluster();  // all blocks have written their totals", "__syncthreads();"},
+                  {"wait_for_cluster();  // no block leaves before the others have read its total", ""},
                   {"blockIdx.x % kClusterBlocks * kBlockThreads + threadIdx.x", "threadIdx.x"},
                   {"blockIdx.x / kClusterBlocks", "blockIdx.x % kClusterBlocks"},
                   {"threadIdx.x % kClusterBlocks)", "0)"}});

@@ -48,7 +48,7 @@ const std::vector<Bug> kStageBugs = {
     {"SharesTakenTwice", "warp_stream", "sum_i32", LayoutKind::offsets, "blockIdx.x % 2 * half",
      "blockIdx.x % 2 * (half - 1)"},
     {"NobodyWaitsForReadersOfPairs", "pairs_sequential", "affine_u32", LayoutKind::offsets,
-     "__syncthreads();  // all have read", ""},
+     "__syncthreads();  // all threads have read", ""},
     {"PartialsOfALevelOverwritten", "pairs_cascade", "affine_u32", LayoutKind::whole,
      "partials + size, total", "partials, total"},
     {"ThreadsTakeWhatIsNotTheirs", "pairs_first_add", "affine_u32", LayoutKind::offsets,

@@ -345,7 +345,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
              {"row_groups", "begin + u * stride < lengths[k])\n                        part",
               "begin + u * stride <= lengths[k])\n                        part"},
              {"row_stream", "combine(totals[v], lift_row(", "combine(lift_row("},
-             {"row_stream", "__syncthreads();  // all have read the parts", ";  //"},
+             {"row_stream", "__syncthreads();  // all threads have read the parts", ";  //"},
              {"row_stream", "__syncthreads();  // the parts of this round", ";  //"},
              {"row_stream", "__syncthreads_or(is_many)", "is_many"},
              {"row_stream", "segment - ends.first == kFeatureLanes", "segment - ends.first > kFeatureLanes"},
@@ -360,7 +360,7 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
         const auto& stage = Catalogue::standard().stage(stage_name);
         const Configuration settings = stage.name == "row_groups"
                                            ? Configuration{{"row_lanes", 8}, {"feature_lanes", 2}}
-                                           : Configuration{{"block_threads", 64}};
+                                           : Configuration{{"block_threads", 64}, {"features_per_lane", 2}};
         auto planted = emitted_for(op, stage, SegmentForm::offsets, 8, settings);
         std::string text = from, replacement = to;
         if (text == "combine(totals[v], lift_row(") {  // swaps the operands of a call that spans two lines

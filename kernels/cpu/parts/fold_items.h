@@ -13,8 +13,8 @@
     append(totals, lane, get(others, other));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
-// totals at once, so that no addition waits for the one before.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item and keeps several
+// totals, so that no addition waits for the one before.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {
@@ -75,8 +75,8 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     append(totals, lane, lift_item(inputs, items, k, lane, index, position, segment));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes'
-// totals are joined from left to right.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes' totals
+// are joined from left to right.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {

@@ -9,9 +9,9 @@
 
 constexpr int kJoinFeatures = 64;
 
-// As many features are joined side by side: of each, the tails of the shares from a segment's begin on, in
-// order, then the head of the share in which it ends. share_items and share_segments say where each share
-// begins.
+// Joins the parts of segments that shares have cut, for kJoinFeatures features side by side. The total of
+// such a segment consists of the tails of the shares from its begin on, in order, and of the head of the
+// share in which it ends. share_items and share_segments tell where each share begins.
 extern "C" void join_rows(i64 block,
                           const Segments& segments,
                           const Results& results,

@@ -7,9 +7,9 @@
 //% launch  fold_share   grid = num_shares  block = 1
 //% launch  join_shares  grid = 1  block = 1
 
-// A segment that began before a share and ends in it waits for the total of what lies before: the tails of
-// the shares from its begin on, joined in order, then the share's head. share_items and share_segments say
-// where each share begins.
+// Joins the parts of segments that shares have cut. The total of such a segment consists of the tails of the
+// shares from its begin on, in order, and of the head of the share in which it ends. share_items and
+// share_segments tell where each share begins.
 extern "C" void join_shares(i64,
                             const Segments& segments,
                             const Results& results,

@@ -1,7 +1,7 @@
 //% use cpu/parts/segments.h
 //% if rows
 
-// Maps the rows `begin` to `end` - 1 of a segment, whose results are stored.
+// Maps the rows `begin` to `end` - 1 of a segment with the segment's stored results.
 static inline void map_items(const Inputs& inputs, const Results& results, const Segments& segments,
                              Index segment, Index begin, Index end)
 {
@@ -25,7 +25,7 @@ static inline void map_items(const Inputs& inputs, const Results& results, const
 }
 //% else
 
-// Maps the items `begin` to `end` - 1 of a segment, whose results are stored.
+// Maps the items `begin` to `end` - 1 of a segment with the segment's stored results.
 static inline void map_items(const Inputs& inputs, const Results& results, const Segments& segments,
                              Index segment, Index begin, Index end)
 {

@@ -3,8 +3,8 @@
 //% launch  map_borders  grid = num_shares  block = 1
 
 //% if !rows && !ranges
-// Short segments are mapped together: the items of a block know their segments, and lanes take any items. As
-// many segments must fit the block.
+// Short segments are mapped together, in blocks of kMapItems items. The segment of each item is listed, so
+// that lanes take any items. A block must have room for kFewestSegments segments.
 constexpr Index kMapItems = 512;
 constexpr Index kFewestSegments = 64;
 
@@ -12,9 +12,9 @@ struct Owners {
     alignas(64) Index at[kMapItems + kLanes];
 };
 
-// Writes the segment of each item from `item` on, where `segment` begins, for those up to `end` - 1 that fit
-// the block; returns the first that does not. Whole vectors are written, and what is too much of one is
-// overwritten by the next.
+// Writes for each item, from `item` on, which segment it belongs to. `segment` begins with `item`. Takes
+// segments up to `end` - 1 as long as they fit the block. Returns the first segment that was not taken. Whole
+// vectors are written, and the next segment overwrites what is too much.
 [[gnu::noinline]] static Index list_owners(Owners& owners, const Segments& segments, Index item,
                                            Index segment, Index end)
 {
@@ -53,8 +53,8 @@ struct Owners {
 }
 
 //% end
-// Maps what a share has folded, which the cache still holds: the segments from `segment` to `end` - 1. One
-// that began before `item`, where the share begins, has no results yet.
+// Maps the segments `segment` to `end` - 1, which a share has folded, while the cache still holds them. A
+// segment that began before the share's first item `item` is left out, because it has no results yet.
 static inline void map_inside(const Inputs& inputs, const Results& results, const Segments& segments,
                               Index item, Index segment, Index end)
 {
@@ -76,8 +76,8 @@ static inline void map_inside(const Inputs& inputs, const Results& results, cons
     }
 }
 
-// Maps what a share has of segments that other shares have parts of, when their parts are joined.
-// share_items and share_segments say where each share begins.
+// Maps the share's items of segments that shares have cut. Runs after the parts of these segments are joined.
+// share_items and share_segments tell where each share begins.
 extern "C" void map_borders(i64 share,
                             const Inputs& inputs,
                             const Segments& segments,

@@ -1,13 +1,13 @@
 //% use cpu/parts/share_cuts.h
 
-// The state with one item more, on the way that the scan takes.
+// Joins the next item on the way of the scan to a state.
 //% if reverse
 [[gnu::always_inline]] static inline State joined(State before, State next) { return combine(next, before); }
 //% else
 [[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
 //% end
 
-// Where a share lies on the path of items and ends.
+// A share of the path that passes all items and ends.
 struct Share {
     Cut begin;
     Cut end;
@@ -19,15 +19,15 @@ static inline Share share_of(const Segments& segments, i64 share)
     return {share_begin(segments, share), share_begin(segments, share + 1)};
 }
 
-// Items of a segment.
+// Consecutive items of a segment.
 struct Span {
     Index segment;
     Index begin;
     Index end;
-    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
+    bool goes_through;  // true if the segment begins before the share and goes on behind it
 };
 
-// What a share has of the segment that goes on behind it, on the way that the scan takes.
+// Returns the share's items of the segment that goes on behind the share, on the way of the scan.
 static inline Span open_span(const Segments& segments, const Share& share)
 {
     //% if reverse

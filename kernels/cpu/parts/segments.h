@@ -12,15 +12,14 @@ struct Segments {
     Index num_segments;
 };
 //% elif offsets
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 //% else
-// Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
-// segments.
+// Segment s holds offsets[s + 1] - offsets[s] elements from begins[s] on. Items count along the segments.
 struct Segments {
     const Index* begins;   // [num_segments]
     const Index* offsets;  // [num_segments + 1]
@@ -29,7 +28,7 @@ struct Segments {
 };
 //% end
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     //% if whole
@@ -41,13 +40,13 @@ static inline Index segment_begin(const Segments& segments, Index segment)
     //% end
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 //% if ranges
 static inline Index element_of(const Segments& segments, Index segment, Index item)
 {

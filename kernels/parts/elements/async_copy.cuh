@@ -1,14 +1,15 @@
 //% if async_copies
 // Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
-// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
-// synchronisation behind the wait.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -27,7 +28,7 @@ __device__ __forceinline__ void copy_async(void* to, const void* from)
     *(uint4*)to = *(const uint4*)from;
 }
 
-// The same for 4 bytes. Both addresses must be multiples of 4.
+// Copies 4 bytes from global to shared memory. Both addresses must be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     *(unsigned*)to = *(const unsigned*)from;

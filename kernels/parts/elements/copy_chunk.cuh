@@ -1,7 +1,7 @@
 //% use parts/elements/async_copy.cuh
 //% if async_copies
-// Starts a copy of 4, 8 or 16 bytes, which is a constant, from global to shared memory. Both addresses must be
-// multiples of it.
+// Starts a copy of `bytes` bytes from global to shared memory. `bytes` is a constant: 4, 8 or 16. Both
+// addresses must be multiples of it.
 __device__ __forceinline__ void copy_chunk_async(void* to, const void* from, int bytes)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -13,7 +13,8 @@ __device__ __forceinline__ void copy_chunk_async(void* to, const void* from, int
         copy_word_async(to, from);
 }
 //% else
-// Copies 4, 8 or 16 bytes, which is a constant. Both addresses must be multiples of it.
+// Copies `bytes` bytes from global to shared memory. `bytes` is a constant: 4, 8 or 16. Both addresses must
+// be multiples of it.
 __device__ __forceinline__ void copy_chunk_async(void* to, const void* from, int bytes)
 {
     if (bytes == 16)

@@ -4,7 +4,7 @@ constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
 // Copies `count` offsets of a lane's vector one by one: the last offsets, or the offsets of an array that
-// begins in the middle of a vector. Out of line, because offsets are copied in two places.
+// begins in the middle of a vector. This function is not inlined, because offsets are copied in two places.
 __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Index count)
 {
     #pragma unroll 1
@@ -12,9 +12,9 @@ __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Ind
         to[k] = from[k];
 }
 
-// Starts to copy the offsets from `begin` on into a ring of `ring_offsets`, offset i to place i %
-// ring_offsets. `begin` must be a multiple of kChunkOffsets, `ring_offsets` a power of two. Nothing is copied
-// from behind the last offset.
+// Starts to copy the offsets from `begin` on into a ring. Offset i goes to place i % ring_offsets. `begin`
+// must be a multiple of kChunkOffsets, and `ring_offsets` a power of two. Offsets behind the last one are not
+// copied.
 __device__ __forceinline__ void copy_offsets(Index* ring,
                                              int ring_offsets,
                                              const Segments& segments,

@@ -1,4 +1,4 @@
-// Folds the elements of a segment that `thread` takes, of `num_threads` threads. combine() must commute.
+// Folds the elements of a segment that thread `thread` of `num_threads` takes. combine() must commute.
 //% if uses_position || uses_segment
 // Thread t takes the elements t, t + num_threads, ... of the segment, kItemsPerThread of them at once.
 //% else
@@ -43,7 +43,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
         total = combine(total, load_item(inputs, first + position, position, segment));
         //% end
     //% else
-    // The elements before the first whole vector.
+    // Takes the elements before the first whole vector.
     const Index before = min(length, -first & Index(kStepItems - 1));
     if (thread < before)
         total = load_item(inputs, first + thread, thread, segment);
@@ -68,7 +68,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             //% end
         }
     }
-    // Then one vector at a time.
+    // Takes the remaining vectors one at a time.
     #pragma unroll 1
     for (; aligned && position + kStepItems <= length; position += stride) {
         const Items items = load_vectors(inputs, first + position);
@@ -80,7 +80,8 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             total = combine(total, lift_item(inputs, items, k, first + position + k));
             //% end
     }
-    // At most one thread finds less than a vector. Unaligned arrays are read in the same order here.
+    // At most one thread finds less than a vector. If arrays are not aligned, all elements are read here, in
+    // the same order.
     #pragma unroll 1
     for (; position < length; position += stride) {
         #pragma unroll

@@ -13,7 +13,7 @@ __device__ __forceinline__ void lift_tile(const Inputs& inputs,
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll
     for (int first = 0; first < kTileItems; first += kLifted * kWarpThreads) {
-        State lifted[kLifted];  // kLifted lookups at once
+        State lifted[kLifted];  // so that kLifted lookups are under way
         #pragma unroll
         for (int k = 0; k < kLifted; ++k) {
             const int item = first + k * kWarpThreads + lane;

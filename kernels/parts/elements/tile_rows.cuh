@@ -1,16 +1,16 @@
 //% if costly_combine
 constexpr int kCopies = 1;        // copies of the body of a loop that combines
 //% else
-constexpr int kCopies = 32;       // all rounds
+constexpr int kCopies = 32;       // all rounds are unrolled
 //% end
 //% if costly_combine && !has_append
 constexpr int kWalkCopies = 1;    // copies of the body of a loop over a lane's row
 //% else
-constexpr int kWalkCopies = 32;   // all rounds
+constexpr int kWalkCopies = 32;   // all rounds are unrolled
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
-// Folds a lane's row, in which no segment ends, into its run.
+// Joins a lane's row to its run. No segment ends in the row.
 __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           //% if costly_combine
                                           const Tile& tile,
@@ -38,7 +38,8 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
     return run;
 }
 
-// The number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in all rows.
+// Returns the number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in
+// all rows.
 __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
 {
     const int lane = threadIdx.x % kWarpThreads;

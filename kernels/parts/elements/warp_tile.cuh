@@ -1,6 +1,6 @@
 //% use parts/elements/async_copy.cuh
-// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
-// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
@@ -9,13 +9,13 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
-// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
+// Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
 //% if map
 __device__ __forceinline__ void copy_odd_column(char* column, const char* source, int element_bytes,
                                                 Index count)
 //% else
-// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
-// time.
+// This function is not inlined: tiles are copied in two places, and a single copy of it saves a twentieth of
+// the compile time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 //% end
 {
@@ -40,8 +40,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
-// perhaps fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist, which
+// may be less than a tile; the other places become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have fewer vectors than lanes
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;

@@ -13,8 +13,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
-// once a tile, and one small copy halves the compile time.
+// Returns to each thread the join of the runs of all earlier threads. This function is neither inlined nor
+// unrolled: it runs once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];

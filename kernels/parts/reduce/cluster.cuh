@@ -5,7 +5,8 @@ __device__ __forceinline__ void wait_for_cluster()
     asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" : : : "memory");
 }
 
-// The address in block `rank` of the cluster of the state that this block has at `mine` in shared memory.
+// Returns the address, in the shared memory of block `rank` of the cluster, of the variable that this block
+// has at `mine`.
 __device__ __forceinline__ const State* in_block(const State* mine, unsigned rank)
 {
     const State* theirs;

@@ -11,7 +11,7 @@ __device__ __forceinline__ State fold_block(State state)
         const bool takes_part = int(threadIdx.x) < pairs;
         if (takes_part)
             state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
-        __syncthreads();  // all have read
+        __syncthreads();  // all threads have read
         if (takes_part)
             tile[threadIdx.x] = state;
         __syncthreads();  // the round is over

@@ -1,4 +1,5 @@
-// The tree of neighbours with all rounds unrolled. Rounds of a single warp need no barrier of the block.
+// Folds the threads' states in a tree of neighbours, with all rounds unrolled. The rounds of a single warp
+// need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
@@ -9,7 +10,7 @@ __device__ __forceinline__ State fold_block(State state)
         const bool takes_part = int(threadIdx.x) < pairs;
         if (takes_part)
             state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
-        __syncthreads();  // all have read
+        __syncthreads();  // all threads have read
         if (takes_part)
             tile[threadIdx.x] = state;
         __syncthreads();  // the round is over

@@ -1,5 +1,5 @@
-// The number of threads is a constant of the text, so all rounds are unrolled. Rounds of a single warp need
-// no barrier of the block.
+// Folds the threads' states in a tree. The number of threads is a constant of the text, so all rounds are
+// unrolled. The rounds of a single warp need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];

@@ -24,7 +24,7 @@ __device__ __forceinline__ void join_row_lanes(State (&totals)[kFeaturesPerLane]
     State all[kFeaturesPerLane];
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
-        int row_lane_of = 0;  // a lane that has feature v: one bit per round
+        int row_lane_of = 0;  // row_lane of a lane that has feature v; each round sets a bit
         int place = v;
         int size = kFeaturesPerLane;
         #pragma unroll

@@ -1,4 +1,4 @@
-// The state of the items that a scan has passed, with that of the next ones on its way.
+// Joins the state of the items that a scan has passed with the state of the next items on its way.
 __device__ __forceinline__ State join_on_way(State passed, State next)
 {
     //% if reverse

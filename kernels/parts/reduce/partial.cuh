@@ -5,7 +5,7 @@ struct Partial {
     bool ends;           // true if there is a head, so a segment that began earlier ends
     Index last_segment;  // the segment of the last item
     //% if uses_length
-    Index first_head;  // items; set if there are heads
+    Index first_head;  // place of the first head, if there is one
     Index last_head;
     //% end
 };

@@ -1,5 +1,5 @@
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
+// has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {

@@ -1,6 +1,7 @@
-// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
-// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
-// behind the last end. Always inline: a call would wait for all items that are still being loaded.
+// Returns to each lane the joined totals of the lanes up to it, from the last lane whose bit in `ends` is
+// set. Both ends are included. A set bit means that a segment ends in that lane, and that the lane's total
+// covers the items behind the last end. This function is always inlined, because a call would wait for all
+// items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;

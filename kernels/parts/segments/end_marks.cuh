@@ -1,15 +1,15 @@
 // Marks in shared memory: the items of a warp's tile with which a segment ends.
 //% if items_per_thread == 64
-using Bits = u64;             // one for each item of a row
+using Bits = u64;             // a bit for each item of a lane's row
 //% elif items_per_thread == 32
-using Bits = unsigned;        // one for each item of a row
+using Bits = unsigned;        // a bit for each item of a lane's row
 //% elif items_per_thread == 16
-using Bits = unsigned short;  // one for each item of a row
+using Bits = unsigned short;  // a bit for each item of a lane's row
 //% else
-using Bits = unsigned char;   // one for each item of a row
+using Bits = unsigned char;   // a bit for each item of a lane's row
 //% end
 //% if byte_marks == 1
-using Marks = unsigned char;  // one for each item of a tile: 1 if a segment ends with it
+using Marks = unsigned char;  // a byte for each item of a tile: 1 if a segment ends with it
 //% else
 using Marks = unsigned;       // a bit for each item of a tile: 1 if a segment ends with it
 //% end

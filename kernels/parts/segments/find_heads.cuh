@@ -1,6 +1,6 @@
 //% use parts/segments/slice_heads.cuh
 //% if keys
-constexpr int kExchanged = kSliceItems;  // bits of heads, by the lanes that read keys; then places of heads
+constexpr int kExchanged = kSliceItems;  // places for bits of heads, later for places of heads
 //% else
 constexpr int kExchanged = 1;
 //% end
@@ -16,7 +16,7 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
         return vote_heads(segments, begin);
     const Index first = begin + lane * kItems;
     const LaneFlags flags = *reinterpret_cast<const LaneFlags*>(segments.flags + first);
-    return flag_bits(flags) | (first == 0 ? 1u : 0u);  // a segment begins with the input
+    return flag_bits(flags) | (first == 0 ? 1u : 0u);  // the input's first item is a head
     //% else
     const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
     if (!fits || begin + kSliceItems > segments.num_items)
@@ -29,7 +29,7 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
     #pragma unroll
     for (int row = 0; row < kKeyRows; ++row) {
         unsigned bits = vector_heads(keys[row], before_row);
-        bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // a segment begins with the input
+        bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // the input's first item is a head
         exchange[row * kWarpThreads + lane] = (unsigned short)bits;
     }
     __syncwarp();  // all lanes have written their bits

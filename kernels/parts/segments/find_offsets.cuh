@@ -26,7 +26,7 @@
 // The first launch also stores the keys of a unit's heads side by side, while they are in the cache.
 //% end
 constexpr int kUnitSlices = kUnitItems / kSliceItems;
-constexpr int kLaneItems = kUnitItems / kWarpThreads;  // items of a lane, one bit each
+constexpr int kLaneItems = kUnitItems / kWarpThreads;  // items of a lane in a unit, one bit each
 static_assert(kLaneItems == 64, "one word has a lane's bits");
 
 // Returns the sum of all lanes' counts to every lane.
@@ -56,11 +56,11 @@ __device__ __forceinline__ int mark_keys(unsigned short* exchange,
         count += __popc(heads);
         const int upto = warp_scan_counts(__popc(heads));
         const int num_heads = __shfl_sync(kFullMask, upto, kWarpThreads - 1);
-        __syncwarp();  // the exchange has been read
+        __syncwarp();  // all lanes have read `exchange`
         store_slice_keys(exchange, segments, heads, upto - __popc(heads), num_heads,
                          begin + slice * kSliceItems, stored);
         stored += num_heads;
-        __syncwarp();  // the places have been read
+        __syncwarp();  // all lanes have read the places
     }
     return count;
 }
@@ -107,7 +107,7 @@ list_offsets(Given segments,
              //% end
              Index* offsets)
 {
-    __shared__ unsigned short listed[kFindWarps][kUnitItems];  // heads of a unit
+    __shared__ unsigned short listed[kFindWarps][kUnitItems];  // places of heads in each warp's unit
     __shared__ u64 sums[kFindWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -160,7 +160,7 @@ list_offsets(Given segments,
             offsets[first_here + num_heads] = segments.num_items;
             *segments.num_found = first_here + num_heads;
         }
-        __syncwarp();  // the list has been read
+        __syncwarp();  // all lanes have read the list
     }
 }
 

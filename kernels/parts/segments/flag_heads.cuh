@@ -30,7 +30,7 @@ __device__ __forceinline__ int find_heads(unsigned short* marks, const Segments&
         for (int k = 0; k < kTogether; ++k)
             if (slice + k < num_slices) {
                 unsigned heads = flag_bits(read[k]);
-                heads |= begin + slice + k + lane == 0 ? 1u : 0u;  // a segment begins with the input
+                heads |= begin + slice + k + lane == 0 ? 1u : 0u;  // the input's first item is a head
                 marks[(slice + k) * kWarpThreads + lane] = (unsigned short)heads;
                 count += __popc(heads);
             }

@@ -1,4 +1,5 @@
-// Each item has the number of its segment, in any order; a negative one is in none.
+// Each item has the number of its segment, so the items of a segment may lie anywhere. An item with a
+// negative number belongs to no segment.
 struct Segments {
     const Number* numbers;  // [num_items]
     unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
@@ -6,8 +7,8 @@ struct Segments {
     Index num_segments;
 };
 
-// The number of an element's group, or -1 if it has none. A number that no group has is noted in
-// `is_outside`.
+// Returns the number of an element's group, or -1 if it has none. Sets `is_outside` if its number is not
+// negative and no group has it.
 __device__ __forceinline__ Index group_of(const Segments& segments, Index index, bool& is_outside)
 {
     const Number number = segments.numbers[index];
@@ -24,7 +25,7 @@ __device__ __forceinline__ Index group_of(const Segments& segments, Index index,
     return is_inside ? Index(number) : Index(-1);
 }
 
-// Tells the host of a number that no group has.
+// Reports to the host that an element has a number that no group has.
 __device__ __forceinline__ void tell_outside(const Segments& segments, bool is_outside)
 {
     if (is_outside)

@@ -1,6 +1,6 @@
 //% use parts/segments/segment_items.cuh
 //% use parts/segments/find_segment.cuh
-// A segment and its items.
+// A segment and the range of its items.
 struct Place {
     Index segment;
     Index begin;
@@ -12,7 +12,8 @@ __device__ __forceinline__ Place place_of(const Segments& segments, Index segmen
     return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
 }
 
-// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+// Makes `place` the segment of `item`, which is the next item on the way of the scan. The segment is one of
+// `first` to `last`.
 __device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
                                            Index last)
 {
@@ -20,19 +21,19 @@ __device__ __forceinline__ void go_to_item(Place& place, const Segments& segment
     if (item >= place.begin)
         return;
     Index segment = place.segment - 1;
-    if (segment_begin(segments, segment) > item)  // it is empty, and more may be
+    if (segment_begin(segments, segment) > item)  // the segment is empty, as the next ones may be
         segment = find_segment(segments, item, first, segment);
     //% else
     if (item < place.end)
         return;
     Index segment = place.segment + 1;
-    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+    if (segment_end(segments, segment) <= item)  // the segment is empty, as the next ones may be
         segment = find_segment(segments, item, segment, last);
     //% end
     place = place_of(segments, segment);
 }
 
-// Whether the way enters, or leaves, a segment with an item of it.
+// True if the scan enters, or leaves, a segment with this item.
 //% if reverse
 __device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item + 1 == place.end; }
 //% else
@@ -44,7 +45,7 @@ __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return
 __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
 //% end
 
-// The element that is an item of the segment.
+// Returns the element of the input that is item `item`, which belongs to segment `place`.
 //% if ranges
 __device__ __forceinline__ Index element_of(const Segments& segments, const Place& place, Index item)
 {

@@ -12,7 +12,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     //% end
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     //% if whole

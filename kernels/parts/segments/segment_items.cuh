@@ -1,5 +1,5 @@
 //% use parts/segments/segments.cuh
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     //% if whole
@@ -11,7 +11,7 @@ __device__ __forceinline__ Index segment_begin(const Segments& segments, Index s
     //% end
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     //% if whole

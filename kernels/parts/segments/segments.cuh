@@ -61,7 +61,8 @@ struct Segments {
 //% end
 
 //% if finds_offsets
-// The same, with the offsets that a kernel has found: segment s holds items offsets[s] to offsets[s + 1] - 1.
+// Flags or keys, with the offsets that kernels have found: segment s holds items offsets[s] to offsets[s + 1]
+// - 1.
 struct Segments : Given {
     const Index* offsets;  // [num_segments + 1]
     Index num_segments;

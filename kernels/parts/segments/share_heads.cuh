@@ -2,9 +2,9 @@
 //% if flags
 //% use parts/segments/flag_heads.cuh
 //% end
-// The heads of a warp's share of a tile, which is some slices one behind the other. They are found before
-// anything is folded, and kept as marks.
-constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: bits of a lane's items in a slice
+// The heads of a warp's share of a tile. A share consists of consecutive slices. Its heads are found before
+// anything is folded, and are kept as marks.
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // marks of a share, one for each lane and slice
 
 //% if keys
 // Keys of the first heads of a share. They are kept until the number of earlier heads is known, so that they
@@ -23,9 +23,9 @@ constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
 struct HeldKeys {
     union {
         Key at[kMostHeldKeys];
-        unsigned short places[kSliceItems];  // of a slice's heads, after `at` is stored
+        unsigned short places[kSliceItems];  // places of a slice's heads; used after `at` is stored
     };
-    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit for each key, by the lanes that read the keys
+    unsigned short exchange[kKeyRows * kWarpThreads];  // for each lane, bits of the keys that it reads
     int count;                                         // keys in `at`: heads of the first `slices` slices
     int slices;
 };
@@ -40,7 +40,7 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
     #pragma unroll
     for (int row = 0; row < kKeyRows; ++row) {
         unsigned bits = vector_heads(keys[row], before_row);
-        bits |= row == 0 && is_first && lane == 0 ? 1u : 0u;  // a segment begins with the input
+        bits |= row == 0 && is_first && lane == 0 ? 1u : 0u;  // the input's first item is a head
         held.exchange[row * kWarpThreads + lane] = (unsigned short)bits;
         int place = num_heads;
         #pragma unroll
@@ -59,7 +59,7 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
     }
     __syncwarp();  // all lanes have written their bits
     const unsigned heads = exchanged_heads(held.exchange);
-    __syncwarp();  // all lanes have read them, so the next slice may write
+    __syncwarp();  // all lanes have read the bits, so the next slice may write
     return heads;
 }
 
@@ -70,8 +70,8 @@ __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held,
 {
     const int lane = threadIdx.x % kWarpThreads;
     const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    int count = 0;      // heads of the lane
-    int num_heads = 0;  // heads of the warp
+    int count = 0;      // heads in the lane's items so far
+    int num_heads = 0;  // heads in all lanes' items so far
     int held_count = 0;
     int held_slices = 0;
     #pragma unroll 1

@@ -1,16 +1,18 @@
 //% use parts/segments/segments.cuh
-// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
+// A head is an item of flags or keys that begins a segment. A slice consists of the items that a warp takes
+// at a time.
 //% if finds_offsets
-// kItems consecutive items for each lane.
+// Each lane takes kItems consecutive items of a slice.
 constexpr int kItems = 16;
 //% else
-// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// Each lane takes kItems consecutive items of a slice. If states are wide, kItems is smaller, so that a slice
+// takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 //% end
 constexpr int kSliceItems = kItems * kWarpThreads;
 
-// True for an item that begins a segment.
+// True if an item begins a segment.
 __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 {
     //% if flags
@@ -32,8 +34,8 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
-// which no item is a head, and for arrays that are not aligned to vectors.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. Serves the end of the input,
+// behind which no item is a head, and arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -67,7 +69,7 @@ struct __align__(kFlagVector) LaneFlags {
     unsigned char at[kItems];
 };
 
-// Returns the highest bit of each of four flags: 1 if the flag is not 0.
+// `flags` has a flag in each byte. Returns 1 in the highest bit of each byte whose flag is not 0.
 __device__ __forceinline__ unsigned set_flags(unsigned flags)
 {
     return (((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu) | flags) & 0x80808080u;
@@ -133,9 +135,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
-// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
-// lane's. All lanes share `places`. A lane reads several keys at once.
+// Stores the keys of the segments that begin in a slice; neighbouring lanes store those of neighbouring
+// segments. The first of these segments has number `first`. `rank` is the number of heads in the slice before
+// this lane's items. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)

@@ -4,7 +4,7 @@
 //% else
 //% launch  store_empty  grid = ceil_div(num_segments, 256)  block = 256
 //% end
-// Empty segments have no items, so no tile knows of them.
+// Empty segments have no items, so tiles do not store them.
 extern "C" __global__ void __launch_bounds__(256)
 store_empty(Segments segments, Results results)
 {

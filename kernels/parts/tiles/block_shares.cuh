@@ -30,7 +30,7 @@ __device__ __forceinline__ void reduce_part(const Inputs& inputs,
 }
 
 //% if whole
-// All blocks share the one segment.
+// The whole input is one segment, which all blocks share.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

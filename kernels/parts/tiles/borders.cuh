@@ -2,26 +2,26 @@
 //% use parts/reduce/state_pieces.cuh
 // Two neighbouring tiles meet at a border: the earlier one may leave a segment open, and the later one may
 // end it. The block that comes second joins both. No block waits for another, so blocks may run in any order.
-constexpr unsigned kHead = 1;     // from behind: the tile up to its first end, of a segment begun before it
-constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
-constexpr unsigned kWaiting = 3;  // from behind: an end that waits; above kWhat, `behind` of wait_at()
-constexpr unsigned kThrough = 4;  // from before: all of a tile in which no segment ends
-constexpr unsigned kBegun = 5;    // from before: the tile behind its last end, or all of the first tile
-constexpr unsigned kWhat = 7;     // mask of these values
+constexpr unsigned kHead = 1;     // of the later tile: items up to its first end; their segment began earlier
+constexpr unsigned kNoHead = 2;   // of the later tile: no segment is cut at this border
+constexpr unsigned kWaiting = 3;  // of the later tile: an end that waits; above kWhat, `behind` of wait_at()
+constexpr unsigned kThrough = 4;  // of the earlier tile: all its items; no segment ends in it
+constexpr unsigned kBegun = 5;    // of the earlier tile: items behind its last end; or the whole first tile
+constexpr unsigned kWhat = 7;     // mask of these kinds
 constexpr int kWhatBits = 3;
 constexpr int kRest = kStatePieces - 1;  // pieces of a state that do not fit into the border's word
 
-// Border k lies behind tile k. Its word is 0 until a block comes, and again after the second block has come.
-// The upper half says what came; the lower half is the first piece of the state. The words of the other
-// pieces have the same form.
+// Border k lies between tiles k and k + 1. Its word is 0 until a block comes, and again after the second
+// block has come. The word's upper half is the kind of the state that came; the lower half is the state's
+// first piece. The words of the other pieces have the same form.
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces of the earlier tile, then of the later one
 };
 
 // The state that the first block left at a border.
 struct Came {
-    unsigned what;  // 0 if no block has come
+    unsigned what;  // the kind of the state; 0 if no block has come
     State state;
 };
 
@@ -34,8 +34,8 @@ __device__ __forceinline__ Came put_together(const u64 (&words)[kStatePieces])
     return {unsigned(words[0] >> 32), pieces.state};
 }
 
-// Brings a state to a border. The first block gets nothing. The second block gets the other block's state,
-// and sets the words to 0 for the next launch. One lane calls it.
+// Brings a state to a border. The first block to come gets nothing. The second block gets the other block's
+// state, and sets the words to 0 for the next launch. One lane calls it.
 __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsigned what, State state)
 {
     const int side = what <= kNoHead ? 1 : 0;
@@ -45,7 +45,7 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     u64 came[kStatePieces];
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
-        came[k] = other_rest[k - 1];  // read while the words are exchanged
+        came[k] = other_rest[k - 1];  // under way while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
         own_rest[k - 1] = u64(what) << 32 | pieces.at[k];
@@ -63,8 +63,7 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     return put_together(came);
 }
 
-// Puts back the state that a tile brought from before, as if no block had come from behind. One lane calls
-// it.
+// Puts the state of the earlier tile back to a border, as if no later tile had come. One lane calls it.
 __device__ __forceinline__ void leave(const Borders& borders, Index border, unsigned what, State state)
 {
     const StatePieces pieces = pieces_of(state);
@@ -106,7 +105,7 @@ __device__ __noinline__ void join_back(Borders borders,
 {
     const int lane = threadIdx.x % kWarpThreads;
     while (border >= 0) {  // no segment begins before the first tile
-        // The tiles of the group; lane 0 has the nearest.
+        // Each lane takes a tile of the group; lane 0 takes the nearest.
         const int num_tiles = int(min(border + 1, Index(kWarpThreads)));
         const Index mine = border - lane;
         u64 words[kStatePieces];
@@ -119,7 +118,7 @@ __device__ __noinline__ void join_back(Borders borders,
             is_there = is_there && words[k] != 0;
         }
         const Came came_before = put_together(words);
-        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // also lanes without a tile
+        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // lanes without a word or a tile
         const unsigned begun = __ballot_sync(kFullMask, is_there && came_before.what == kBegun);
         const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
         const int taken = min(num_tiles, first + 1);
@@ -156,8 +155,8 @@ __device__ __noinline__ void join_back(Borders borders,
     }
 }
 
-// Meets the tile that came to `border` first. Lane `caller` has brought `state` there, from before or from
-// behind, and has got `came`. A whole warp calls it.
+// Meets the tile that came to `border` first. Lane `caller` has brought `state`, of kind `what`, and has got
+// `came`. A whole warp calls it.
 __device__ __forceinline__ void meet(const Borders& borders,
                                      const Segments& segments,
                                      const Results& results,

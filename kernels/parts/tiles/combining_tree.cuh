@@ -51,7 +51,7 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
     const int opener = earlier == 0 ? 0 : kWarpThreads - 1 - __clz(int(earlier));
     const Index length = first_head - __shfl_sync(kFullMask, last_head, opener);
     //% else
-    constexpr Index length = 1;  // store() only tests that it is not 0
+    constexpr Index length = 1;  // store() only tests that the length is not 0
     //% end
     if (ends && earlier != 0)
         store(results, segment, length, head);
@@ -87,13 +87,13 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
             write_partial(tree, level + place, partial);
             __threadfence();  // others see the partial before the arrival
             const unsigned most = unsigned(members) - 1u;
-            // Wraps to 0, ready for the next launch.
+            // The last arrival wraps to 0, ready for the next launch.
             last = atomicInc(&tree.arrivals[level + size + group], most) == most;
         }
         if (!__any_sync(kFullMask, last))
             return false;
         __threadfence();  // reads the others' partials after their arrivals
-        __syncwarp();     // for all lanes
+        __syncwarp();     // so that this holds for all lanes
         partial = join_group(tree, results, level + group * kWarpThreads, members);
         level += size;
         size = (size + kWarpThreads - 1) / kWarpThreads;

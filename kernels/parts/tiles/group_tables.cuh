@@ -1,21 +1,22 @@
 //% if table_lanes != 0 || in_turns
 //% use parts/reduce/state_pieces.cuh
 //% end
-// Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
+// The source of the elements that a warp folds. load_member() gets the state of element `index` and its
+// group, or -1 if it has no group. The stage defines both.
 struct Members;
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group);
 
-// What the elements of a group have come to.
+// An entry of a table: the total of a group's elements.
 struct Entry {
     State state;
     //% if uses_length || tells_empty
-    Index count;  // of elements
+    Index count;  // number of these elements
     //% end
 };
 
 //% if table_lanes == 0 && !in_turns
-// The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
-// behind.
+// The block's table has a word for the state of each group, which threads change atomically. The counts of
+// elements lie behind the words.
 //% if state_bytes == 8
 using StateWord = u64;
 //% else
@@ -44,8 +45,8 @@ __device__ __forceinline__ Entry read_entry(unsigned* table, int group)
     //% end
 }
 //% else
-// A table has an entry for each group, in pieces of four bytes. Lanes that have a table each find the pieces
-// of all groups in banks of their own.
+// A table has an entry for each group, in pieces of four bytes. If each lane has its own table, all pieces of
+// a lane lie in its own bank.
 __device__ __forceinline__ unsigned* piece_of(unsigned* table, int piece, int group, int lane)
 {
     return table + (piece * kTableGroups + group) * kEntryLanes + lane;
@@ -84,7 +85,7 @@ __device__ __forceinline__ Entry no_elements()
     //% end
 }
 
-// An entry and `count` elements behind those of it.
+// Returns an entry with `count` later elements, whose total is `state`.
 __device__ __forceinline__ Entry longer_entry(const Entry& entry, State state, Index count)
 {
     //% if uses_length || tells_empty
@@ -149,7 +150,7 @@ __device__ __forceinline__ void clear_tables(unsigned* table)
 //% end
 
 //% if table_lanes == 0 && !in_turns
-// Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
+// Folds one element of each lane into the block's table. Nothing rounds and combine() commutes, so any order
 // gives the same bits. An element that changes nothing writes nothing.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
@@ -178,7 +179,7 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
     //% end
 }
 //% elif table_lanes == 32
-// Folds an element for each lane into the lane's table.
+// Folds one element of each lane into the lane's own table.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -186,8 +187,8 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         write_entry(table, group, lane, longer_entry(read_entry(table, group, lane), state, 1));
 }
 //% else
-// Joins the states of `peers`, the lanes of an equal group, in lane order, by pairs; the first of them gets
-// the total.
+// Joins the states of the lanes in `peers`, whose elements belong to one group, by pairs and in lane order.
+// The first of these lanes gets the total.
 __device__ __forceinline__ State join_peers(State state, unsigned peers)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -198,7 +199,7 @@ __device__ __forceinline__ State join_peers(State state, unsigned peers)
         const State behind = shuffle(state, next);
         if (later != 0)
             state = combine(state, behind);
-        // Lanes of odd rank have been joined to the one before; half of them are left.
+        // Lanes of odd rank have been joined to the lane before them. Lanes of even rank go on.
         const unsigned even = __ballot_sync(kFullMask, rank % 2 == 0);
         later = rank % 2 == 0 ? later & even : 0;
         rank /= 2;
@@ -207,11 +208,12 @@ __device__ __forceinline__ State join_peers(State state, unsigned peers)
 }
 
 //% if in_turns
-// Joins the states of each row's equal groups in lane order. The first lane of a group gets the total and the
-// number of its elements; the others have no group any more.
+// In each row, joins the states of equal groups in lane order. The first lane of a group gets the total and
+// the number of its elements; the group of the other lanes becomes -1.
 //
-// A row leaves its stamp, a number of its own, in a word for the group of each lane. Of lanes with one group,
-// all but the first to come find it there, as may lanes whose groups share the word.
+// To find equal groups, each lane exchanges the row's stamp, a number of the row, into a word of its group.
+// All lanes of a group but the first find the stamp there. Lanes of other groups that share the word may find
+// it too.
 __device__ __forceinline__ void join_rows(unsigned* stamps, unsigned stamp, State (&states)[kRows],
                                           int (&groups)[kRows], int (&counts)[kRows])
 {
@@ -220,7 +222,7 @@ __device__ __forceinline__ void join_rows(unsigned* stamps, unsigned stamp, Stat
     #pragma unroll
     for (int row = 0; row < kRows; ++row) {
         found[row] = groups[row] >= 0 ? atomicExch(stamps + groups[row] % kStamps, stamp + row) : 0;
-        __syncwarp();  // all lanes have left the stamp before the next row's
+        __syncwarp();  // all lanes have written the stamp of this row
     }
     #pragma unroll
     for (int row = 0; row < kRows; ++row) {
@@ -242,38 +244,38 @@ __device__ __forceinline__ void join_rows(unsigned* stamps, unsigned stamp, Stat
     }
 }
 
-// Folds the rows of a warp, joined by join_rows(), into the block's table when it is the warp's turn.
+// Waits for the warp's turn and folds its rows, joined by join_rows(), into the block's table.
 __device__ __forceinline__ void fold_in_turn(unsigned* table, unsigned turn, const State (&states)[kRows],
                                              const int (&groups)[kRows], const int (&counts)[kRows])
 {
     volatile unsigned* const whose = table + kTableGroups * kEntryWords + kTableWarps * kStamps;
     while (*whose != turn) {
     }
-    __threadfence_block();  // what was changed in earlier turns is seen
+    __threadfence_block();  // sees the changes of earlier turns
     __syncwarp();
     #pragma unroll
     for (int row = 0; row < kRows; ++row) {
         if (groups[row] >= 0)
             write_entry(table, groups[row], 0,
                         longer_entry(read_entry(table, groups[row], 0), states[row], counts[row]));
-        __syncwarp();  // the entries are there for the next row
+        __syncwarp();  // the entries are written before the next row
     }
-    __threadfence_block();  // the entries are there for the next turn
+    __threadfence_block();  // later turns see the entries
     __syncwarp();
     if (threadIdx.x % kWarpThreads == 0)
         *whose = turn + 1;
 }
 //% else
-// Folds an element for each lane into the warp's table, in lane order. The lanes of a group find each other
-// by bits that they set in a word of the group, and join their states; the first one of them alone touches
-// the table.
+// Folds one element of each lane into the warp's table, in lane order. Each lane sets its bit in a word of
+// its group, so that the lanes of a group find each other. They join their states, and only the first of them
+// changes the table.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     unsigned* const marks = table + kTableGroups * kEntryWords;
     if (group >= 0)
         atomicOr(marks + group, 1u << lane);
-    __syncwarp();  // the bits of all lanes are set
+    __syncwarp();  // all lanes have set their bits
     const unsigned peers = group >= 0 ? marks[group] : 1u << lane;
     state = join_peers(state, peers);
     __syncwarp();  // all lanes have read the bits
@@ -281,13 +283,13 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
         marks[group] = 0;
         write_entry(table, group, 0, longer_entry(read_entry(table, group, 0), state, __popc(peers)));
     }
-    __syncwarp();  // the entries are there for the next row
+    __syncwarp();  // the entries are written before the next row
 }
 //% end
 //% end
 
-// Loads an element of each row for each lane. Behind the share it is the last one once more, without a group,
-// so that all are asked for without a branch.
+// Loads one element of each row for each lane. Behind the share's end, its last element is loaded again and
+// has no group, so that no branch separates the loads.
 __device__ __forceinline__ void load_group_rows(const Members& members, Index first, Index end,
                                                 State (&states)[kRows], int (&groups)[kRows])
 {
@@ -300,8 +302,8 @@ __device__ __forceinline__ void load_group_rows(const Members& members, Index fi
     }
 }
 
-// Folds the elements `begin` to `end` - 1 into a table. Its warps take tiles in their order. The next tile is
-// under way meanwhile.
+// Folds the elements `begin` to `end` - 1 into a table. The table's warps take tiles in order. The next tile
+// is loaded while this one is folded.
 __device__ __forceinline__ void fold_members(const Members& members, Index begin, Index end, unsigned* table)
 {
     const int member = threadIdx.x / kWarpThreads % kTableWarps;
@@ -340,7 +342,7 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
-// The entry of a group in all tables of the block, which are `kTableWords` apart.
+// Joins the entries of a group in all tables of the block, which are `kTableWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
     //% if table_lanes == 0 && !in_turns
@@ -354,7 +356,7 @@ __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
         //% if table_lanes == 1
         entry = join_entries(entry, read_entry(tables + warp * kTableWords, group, 0));
         //% else
-        // Neighbouring threads begin with neighbouring lanes, whose banks differ.
+        // Neighbouring threads begin with the tables of neighbouring lanes, which lie in different banks.
         #pragma unroll 1
         for (int k = 0; k < kEntryLanes; ++k)
             entry = join_entries(entry,

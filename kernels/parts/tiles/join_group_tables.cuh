@@ -1,9 +1,8 @@
-constexpr int kJoinedGroups = 32;  // of a block, which takes them in kJoiningWarps parts of the tables
+constexpr int kJoinedGroups = 32;  // groups of a block; each of its warps takes a part of the tables
 constexpr int kJoiningWarps = 16;
 
-// Joins the entries `place` of tables `first` to `last` - 1, which are kTableGroups entries long, in their
-// order, and stores the result of the group. The whole block calls it; `is_group` holds for lanes that have
-// one.
+// Joins entry `place` of the tables `first` to `last` - 1 in order, and stores the result of the group. A
+// table has kTableGroups entries. The whole block calls it. `is_group` is false in lanes without a group.
 __device__ __forceinline__ void join_group_tables(const Results& results, const State* tables,
                                                   //% if uses_length || tells_empty
                                                   const Index* table_counts,
@@ -36,7 +35,7 @@ __device__ __forceinline__ void join_group_tables(const Results& results, const 
     //% if uses_length || tells_empty
     counts[warp][lane] = count;
     //% end
-    __syncthreads();  // the parts of all warps are there
+    __syncthreads();  // the parts of all warps are written
     if (warp != 0 || !is_group)
         return;
     #pragma unroll 1

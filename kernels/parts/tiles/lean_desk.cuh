@@ -5,18 +5,18 @@ constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
-// A lane's runs behind the items of a step.
+// The runs behind the items of one step of a lane.
 struct alignas(kStepAlignment) States {
     State at[kStepItems];
 };
 
-// A warp's part of shared memory. Copies to rows that straddle the memory's own rows cost a tenth of the
-// rate.
+// A warp's part of shared memory. It begins at a multiple of 128 bytes, which is a row of all banks. Copies
+// to rows that straddle two rows of banks lose a tenth of the rate.
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tile;     // moved to registers, or lifted, before the next tile is copied there
+    Tile* tile;     // a tile; moved to registers or lifted before the next tile is copied there
     char* states;   // kStateRow bytes for each lane: its run behind each item; then the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets; the first kChunkOffsets follow once more at the end
@@ -68,7 +68,7 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
         int count = 0;
         #pragma unroll
         for (int k = 0; k < kEndsAtOnce; ++k) {
-            places[k] = -32 * (lane + 1);  // for unknown ends: sets no bit, in another word for each lane
+            places[k] = -32 * (lane + 1);  // an unknown end sets no bit; lanes use different words
             if (next + k * kWarpThreads + lane < known)
                 places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
         }

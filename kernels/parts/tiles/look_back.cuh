@@ -2,14 +2,14 @@
 // 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
 // values below; 40 bits of a count.
 constexpr unsigned kTileCount = 1;    // count of the tile alone
-constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to this one
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// One lane of the tile's warp calls it.
+// Publishes a count of a tile. One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
@@ -20,13 +20,14 @@ __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, u
 // progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
+    // The number of words that each lane reads at once. The way back to a prefix grows with the number of
+    // tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // stands for tiles before the first one
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
-    Index other = tile - 1 - lane;  // the lane's tile
+    Index other = tile - 1 - lane;  // the tile that this lane reads
     u64 read[kAhead];
     #pragma unroll
     for (int k = 0; k < kAhead; ++k)

@@ -5,10 +5,11 @@
 // brings the state that it leaves open. If a segment ends in tile k + 1, one of both tiles stores it. If
 // segments are short, both meet at the border: the first leaves its state there, and the second stores the
 // segment, so neither waits. If segments are long, tile k + 1 reads the words of earlier tiles until it has
-// the segment's begin. Both tiles know the number of segments that begin before the border, which decides.
-constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
-constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head; not of the first tile
-constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
+// the segment's begin. Both tiles know how many segments begin before the border, and this number decides
+// whether segments are short.
+constexpr unsigned kBegun = 0;    // of an earlier tile: total behind its last head
+constexpr unsigned kThrough = 1;  // of an earlier tile without a head: total of all its items
+constexpr unsigned kEnd = 2;      // of a later tile: total up to its first head, or up to the last item
 
 // The state that a tile leaves open at a border travels in pieces of 32 bits, with the place where its
 // segment begins or ends if lengths matter. The border's word has the first piece; the other pieces have
@@ -23,13 +24,13 @@ constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces of the earlier tile, then of the later one
 };
 
 // The state that came to a border from one side.
 struct Open {
     State state;
-    Index head;  // place where its segment begins in the tile before, or ends in the tile behind
+    Index head;  // where its segment begins in the earlier tile, or ends in the later one
 };
 
 __device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
@@ -71,13 +72,13 @@ __device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
     return {state.state, Index(head)};
 }
 
-// The length of a segment that begins at one head and ends at another.
+// Returns the length of a segment that begins at one head and ends at another.
 __device__ __forceinline__ Index length_between(Index begin, Index end)
 {
     //% if uses_length
     return end - begin;
     //% else
-    return 1;  // store() only tests that it is not 0
+    return 1;  // store() only tests that a length is not 0
     //% end
 }
 
@@ -85,17 +86,17 @@ __device__ __forceinline__ Index length_between(Index begin, Index end)
 struct Meeting {
     Open earlier;
     Open later;
-    bool is_known;      // both have come
-    bool goes_through;  // the tile before has no head
+    bool is_known;      // true if both have come
+    bool goes_through;  // true if the earlier tile has no head
 };
 
-// True if segments are long before the border behind `tile`: on average, at most one begins in each tile.
+// True if segments before the border behind `tile` are long: on average, at most one begins in each tile.
 __device__ __forceinline__ bool is_long(Index num_segments, Index tile)
 {
     return num_segments <= tile + 1;
 }
 
-// Brings a total to a border, from before or from behind. One lane calls it. If tiles meet there and the
+// Brings a total of the earlier or the later tile to a border. One lane calls it. If tiles meet there and the
 // other tile has come, returns both totals.
 __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
                                          const Open& open, bool meets)
@@ -109,7 +110,7 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         if (meets)
-            came[k] = other_rest[k - 1];  // read while the words are exchanged
+            came[k] = other_rest[k - 1];  // under way while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         own_rest[k - 1] = border_word(launch, what, pieces[k]);
@@ -148,12 +149,12 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (;;) {
-        const Index mine = nearest - lane * lane_borders;  // and the borders before it
+        const Index mine = nearest - lane * lane_borders;  // the nearest of the lane's borders
         u64 words[kLaneBorders][kPieces];
         int num_through;  // the lane's tiles before the first one with a head
-        unsigned begun;   // the lanes that have a tile with a head
-        unsigned needed;  // the lanes up to the first of these; all if there is none
-        unsigned there;   // the lanes whose needed words have come
+        unsigned begun;   // lanes that have a tile with a head
+        unsigned needed;  // lanes up to the first of these; all if there is none
+        unsigned there;   // lanes whose needed words have come
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
@@ -201,12 +202,12 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             if (lane + delta <= last)
                 run = combine(earlier_run, run);
         }
-        total = combine(run, total);  // in the first lane
+        total = combine(run, total);  // right only in lane 0
         if (begun != 0) {
             //% if uses_length
             const Index begin = __shfl_sync(kFullMask, head, last);
             //% else
-            constexpr Index begin = 0;  // not used
+            constexpr Index begin = 0;  // not used, because lengths do not matter
             //% end
             if (lane == 0)
                 store(results, segment, length_between(begin, end), total);

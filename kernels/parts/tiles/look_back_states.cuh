@@ -1,18 +1,18 @@
 //% use parts/reduce/on_way.cuh
 //% use parts/reduce/state_pieces.cuh
-// States of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile tells its state in pieces
-// of 32 bits, each in a word that holds, from the top: 30 bits of the launch's number, so that words of
-// earlier launches count as nothing; 2 bits of one of these two; the piece. Whoever reads words of one kind
-// has a complete state, and needs no fence.
-constexpr unsigned kOwnState = 1;    // of the tile's items; a segment goes through the tile
-constexpr unsigned kWholeState = 2;  // of all items of the segment that is open behind the tile
+// States of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile publishes its state in
+// pieces of 32 bits. Each piece has a word that holds, from the top: 30 bits of the launch's number, so that
+// words of earlier launches are ignored; 2 bits with one of the values below; the piece. If all words of a
+// tile have the same value there, the state is complete, so readers need no fence.
+constexpr unsigned kOwnState = 1;    // state of the tile's items; one segment goes through the tile
+constexpr unsigned kWholeState = 2;  // state of all items of the segment that is open behind the tile
 
 __device__ __forceinline__ u64 state_word(unsigned launch, unsigned what, unsigned piece)
 {
     return u64(launch << 2 | what) << 32 | piece;
 }
 
-// Called by one lane.
+// Publishes a state of a tile. One lane calls it.
 __device__ __forceinline__ void tell_state(volatile u64* words, Index tile, unsigned launch, unsigned what,
                                            const State& state)
 {
@@ -22,7 +22,7 @@ __device__ __forceinline__ void tell_state(volatile u64* words, Index tile, unsi
         words[tile * kStatePieces + k] = state_word(launch, what, pieces.at[k]);
 }
 
-// Reads what a tile has told; returns its kind, or 0 as long as the words are not all of one.
+// Reads the state that a tile has published. Returns its kind, or 0 until all its words are of one kind.
 __device__ __forceinline__ unsigned ask_state(const volatile u64* words, Index tile, unsigned launch,
                                               State& state)
 {
@@ -42,18 +42,18 @@ __device__ __forceinline__ unsigned ask_state(const volatile u64* words, Index t
     return what;
 }
 
-// The state of the segment that is open before `tile`, which is not the first, for all lanes of a warp. Tiles
-// must have been taken in their order, by blocks that are running: then the wait for them ends.
+// Returns the state of the segment that is open before `tile` to all lanes of a warp. `tile` is not the first
+// tile. Tiles must be taken in their order by running blocks, so that the wait for them ends.
 __device__ __noinline__ State look_back_states(const volatile u64* words, Index tile, unsigned launch)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Index other = tile - 1 - lane;  // the lane's tile
+    Index other = tile - 1 - lane;  // the tile that this lane reads
     State before = identity();
     for (bool is_nearest = true;; is_nearest = false) {
         State state = identity();
         unsigned what = 0;
         unsigned wholes = 0;
-        int last = 0;  // the nearest lane with a whole state, 31 where there is none
+        int last = 0;  // the nearest lane with a whole state; 31 if there is none
         for (;;) {
             if (what == 0 && other >= 0)
                 what = ask_state(words, other, launch, state);
@@ -63,7 +63,7 @@ __device__ __noinline__ State look_back_states(const volatile u64* words, Index 
             if ((~known & kFullMask >> (kWarpThreads - 1 - last)) == 0)
                 break;
         }
-        // Lane 0 gets the states of all lanes up to `last`, the last of which lies farthest back.
+        // Lane 0 gets the joined states of all lanes up to `last`, whose tile lies farthest back.
         #pragma unroll 1
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
             const State farther = shuffle_down(state, delta);

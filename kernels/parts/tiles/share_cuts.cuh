@@ -26,7 +26,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     const Index item = Index((unsigned long long)segments.num_items * mine / num_shares);
     Cut cut = {item, item / segments.length};
     //% else
-    // Unsigned, because the division is shorter.
+    // An unsigned division takes fewer instructions.
     const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);

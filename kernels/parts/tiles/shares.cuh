@@ -1,11 +1,11 @@
 //% use parts/segments/segment_items.cuh
 //% use parts/reduce/block_scan_runs.cuh
-constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them begin in it
+constexpr Index kNoEnd = -1;      // as `waiting`: no segment ends in the share
+constexpr Index kNoneWaits = -2;  // as `waiting`: segments end in the share, and all of them begin in it
 
 // The fold of consecutive items after all segments that begin and end in them are stored.
 struct Share {
-    State head;     // items up to the first end, if that segment began earlier: it waits for the rest
+    State head;     // items up to the first end, if that segment began earlier; it waits for its other parts
     State total;    // items behind the last end, or all items
     Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
 };
@@ -19,7 +19,7 @@ __device__ __forceinline__ void store_waiting(const Segments& segments,
     store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
 }
 
-// Joins two neighbouring shares.
+// Joins two neighbouring shares. If a segment begins in the earlier one and ends in the later one, stores it.
 __device__ __forceinline__ Share join_shares(const Segments& segments,
                                              const Results& results,
                                              Share earlier,

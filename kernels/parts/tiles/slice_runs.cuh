@@ -3,7 +3,7 @@
 //% use parts/reduce/partial.cuh
 // A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
 // folds kItems consecutive items; and totals replace the items in shared memory.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last counts heads
 constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
 constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
@@ -12,9 +12,9 @@ struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
-// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
-// their own rows. For the same reason, one place stays free behind every 16 single states.
+// Returns the place at which an item of a slice is staged. Vectors are permuted within the row of the lane
+// that folds them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take
+// vectors of their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -41,7 +41,8 @@ struct Shares {
     //% end
 };
 
-// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
+// Returns the place in a slice of the k-th item that a lane reads. Neighbouring lanes read neighbouring
+// vectors.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
@@ -74,7 +75,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
         if (head)
-            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
+            *place = total;  // stored last, or ptxas 13.0 runs out of predicates for sm_100
     }
     //% if uses_length
     unsigned short* head_place = places + rank;
@@ -91,7 +92,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
+// Keeps the total up to the first head of a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
@@ -113,7 +114,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
         //% if uses_length
         const Index length = begin + places[place] - (place == 0 ? opener : begin + places[place - 1]);
         //% else
-        constexpr Index length = 1;  // store() only tests that it is not 0
+        constexpr Index length = 1;  // store() only tests that a length is not 0
         //% end
         store(results, first + place - 1, length, staged[place]);
     }
@@ -125,7 +126,7 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
     const int warp = threadIdx.x / kWarpThreads;
     OpenRun earlier = {identity(), false};
     //% if uses_length
-    Index opener = 0;  // the last head before the share
+    Index opener = 0;  // place of the last head before the share
     //% end
     #pragma unroll 1
     for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {

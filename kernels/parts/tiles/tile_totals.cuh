@@ -48,7 +48,7 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
 //% end
 
 //% if offsets && allows_empty || sparse_ends == 1
-constexpr int kAllTotals = kTileItems + 1;  // totals of a tile, and of the empty segments behind the last one
+constexpr int kAllTotals = kTileItems + 1;  // greater than any rank, so that empty segments at the end count
 
 // Stores totals at once if more segments end in a tile than there is room for. `here` holds the totals of the
 // next `num_totals` non-empty segments from `begin` on. Stores these, and the empty segments before the last

@@ -5,7 +5,9 @@
 
 #include "dsl/error.h"
 #include "dsl/stopped.h"
+#include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/processes/thread_pool.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cpu {
 namespace {
@@ -34,6 +36,9 @@ NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& em
     std::size_t bytes = kAlignment;
     for (const auto& buffer : bound_.scratch())
         bytes += aligned(static_cast<std::size_t>(buffer.bytes));
+    if (bytes > std::size_t{1} << 30)  // the check is slow
+        require_memory(static_cast<double>(bytes),
+                       "scratch memory for " + count_text(sizes.num_segments, "segment"));
     scratch_.resize(bytes);
     auto place = aligned(reinterpret_cast<std::uint64_t>(scratch_.data()));
     for (std::size_t i = 0; i < bound_.scratch().size(); ++i) {

@@ -233,6 +233,14 @@ int run(const Words& words, const Arguments& arguments)
     auto& backend = core(session).backend();  // opens the GPU in the background while data are prepared
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
+    const auto has_slices = is_sliced(arguments);
+    if (!has_slices)
+        request.takes_groups = [&](const Operator& asked, const Segments& segments) {
+            const auto& numbers = segments.numbers;
+            const ArrayView view(numbers.type(), numbers.data(), segments.num_elements);
+            return core(session).takes_groups(asked, groups(view, segments.num_segments),
+                                              segments.num_elements, plan_request(arguments));
+        };
     const auto prepared = make_checked_workload(op, request);
     const auto& workload = prepared.workload;
     const ResultsView view(arguments, workload);
@@ -243,7 +251,6 @@ int run(const Words& words, const Arguments& arguments)
             !text.empty())
             write_warnings(arguments, {text});
     Progress progress;
-    const auto has_slices = is_sliced(arguments);
     FoldWishes wishes{0, plan_request(arguments), reason_without_records(arguments), arguments.has("check")};
     wishes.on_choice = [&](const Chosen& chosen) {
         write_warnings(arguments, chosen.explanation.lookup.ignored);

@@ -32,8 +32,6 @@ void refuse_flags(const Arguments& arguments)
     arguments.refuse("check", "needs all data in memory, and --memory says that there is no room");
     for (const auto flag : {"sort", "labels"})
         arguments.refuse(flag, "needs all results in memory; leave --memory out");
-    arguments.refuse("sort-keys",
-                     "sorts all elements in memory; leave --memory out, or sort the files by key");
     arguments.refuse("index-bits",
                      "is about data in one piece; with --memory slices say how wide indices are");
 }

@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void refuse_layout(const Layout& layout)
 {
     throw InputError(fmt::format(
-        "--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, flags and keys can",
+        "--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, flags, keys and groups can",
         print(layout)));
 }
 
@@ -48,16 +48,22 @@ std::unique_ptr<ArraySource> open_marks(const Layout& layout)
     return open(fmt::format("for --layout {}", name(layout.kind)), layout.files.at(0), {});
 }
 
-SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements)
+SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements, bool sorts_keys)
 {
     SegmentSource source{layout.kind, layout.uniform_length};
+    if (sorts_keys) {
+        source.kind = LayoutKind::groups;
+        source.groups.order = KeyOrder::ascending;
+    }
+    source.groups.num_groups = layout.num_groups;
     switch (layout.kind) {
         case LayoutKind::whole:
         case LayoutKind::uniform: return source;
         case LayoutKind::offsets:
         case LayoutKind::lengths:
         case LayoutKind::flags:
-        case LayoutKind::keys: source.array = open_marks(layout); return source;
+        case LayoutKind::keys:
+        case LayoutKind::groups: source.array = open_marks(layout); return source;
         case LayoutKind::generated:
             source.kind = LayoutKind::offsets;
             source.array = memory_source(std::move(resolve(layout, num_elements).segments.offsets));
@@ -95,7 +101,8 @@ std::int64_t elements_of(const WorkloadRequest& request)
     const auto& layout = request.layout;
     switch (layout.kind) {
         case LayoutKind::flags:
-        case LayoutKind::keys: return open_marks(layout)->length().value_or(0);
+        case LayoutKind::keys:
+        case LayoutKind::groups: return open_marks(layout)->length().value_or(0);
         case LayoutKind::offsets:
         case LayoutKind::lengths:
             throw InputError(
@@ -132,7 +139,7 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
     // Refuses layouts that cannot be read in parts before it reports other faults, because no other flag can
     // help.
     const auto kind = request.layout.kind;
-    if (kind == LayoutKind::rows || kind == LayoutKind::ranges || kind == LayoutKind::groups)
+    if (kind == LayoutKind::rows || kind == LayoutKind::ranges)
         refuse_layout(request.layout);
     PreparedStream prepared;
     auto num_elements = request.num_elements;
@@ -164,7 +171,8 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
             sources[i] = values_source(parameter.type, *num_elements, seed, request.values);
         }
     }
-    prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements);
+    prepared.input.segments =
+        open_layout(seeded(request.layout, request.seed), num_elements, request.sorts_keys);
     return prepared;
 }
 

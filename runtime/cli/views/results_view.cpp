@@ -17,6 +17,7 @@
 #include "runtime/cli/views/terminal.h"
 #include "runtime/data/formats/npy.h"
 #include "runtime/data/formats/npz.h"
+#include "runtime/data/groups.h"
 #include "runtime/judge/mapped.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/files/file.h"
@@ -109,6 +110,8 @@ void warn_of_renamed_keys(const std::string& output, const Operator& op, std::st
 
 ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves, FirstPlaces first)
     : workload_(workload),
+      lengths_(workload.segments.form == SegmentForm::groups ? lengths_of_groups(workload.segments)
+                                                             : std::vector<std::int64_t>()),
       num_shown_(num_shown(arguments)),
       first_(first),
       sort_(arguments.value("sort").value_or("")),
@@ -261,7 +264,7 @@ std::string ResultsView::print_segments(const Results& results) const
             row.push_back(labels_[static_cast<std::size_t>(segment)]);
         if (const auto* keys = keys_of(results))
             row.push_back(value_text(*keys, segment));
-        row.push_back(std::to_string(workload_.segments.length(segment)));
+        row.push_back(std::to_string(length_of(segment)));
         for (const auto& [name, array] : results)
             row.push_back(text_of(array, segment));
         table.add(std::move(row));
@@ -283,7 +286,7 @@ Json ResultsView::json(const Results& returned) const
             row["label"] = labels_[static_cast<std::size_t>(segment)];
         if (const auto* keys = keys_of(results))
             row["key"] = json_of(*keys, segment);
-        row["length"] = workload_.segments.length(segment);
+        row["length"] = length_of(segment);
         row["fields"] = Json::object();
         for (const auto& [name, array] : results)
             row["fields"][name] = value_of(array, segment);

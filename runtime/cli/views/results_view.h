@@ -51,7 +51,14 @@ private:
     [[nodiscard]] std::string print_elements(const Results& results) const;
     [[nodiscard]] std::vector<std::int64_t> shown(const Results& results) const;
 
+    [[nodiscard]] std::int64_t length_of(std::int64_t segment) const
+    {
+        return lengths_.empty() ? workload_.segments.length(segment)
+                                : lengths_[static_cast<std::size_t>(segment)];
+    }
+
     const Workload& workload_;
+    std::vector<std::int64_t> lengths_;  ///< of groups; empty for other segments
     std::int64_t num_shown_;
     FirstPlaces first_;
     std::string sort_;

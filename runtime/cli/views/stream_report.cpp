@@ -49,10 +49,8 @@ std::string report_text(const EndedStream& ended, const Workload& shown, const R
                            fmt::format("{}, each with an equal part of the elements", ended.num_ranks));
     if (!ended.resumed.empty())
         facts.emplace_back("resumed", visible(ended.resumed));
-    if (const auto* plan = ended.stream.plan())
-        facts.emplace_back(
-            "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
-                                 plan->chosen_by()));
+    if (const auto plan = ended.stream.plan_text(); !plan.empty())
+        facts.emplace_back("stage", plan);
     auto text = print_facts(facts);
     if (const auto table =
             ResultsView(ended.arguments, shown, false, {ended.first_segment, ended.first_element})

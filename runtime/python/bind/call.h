@@ -126,6 +126,12 @@ public:
     }
     /// The segments given to take_found(); null before that call.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
+    /// Sets the number of groups if the call gives numbers of groups alone.
+    void set_num_groups(std::optional<std::int64_t> num_groups)
+    {
+        if (segments_.kind == LayoutKind::groups && !segments_.num_groups)
+            segments_.num_groups = num_groups;
+    }
     /// Makes each distinct key a segment. On a GPU, replaces columns and keys by copies that are sorted by
     /// key. Throws InputError if segments are not given by keys, or if this operator's elements cannot be
     /// moved.

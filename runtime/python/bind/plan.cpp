@@ -42,6 +42,7 @@ public:
           session_(call.is_on_device() ? session_of_gpu(words_.session, call.model().device())
                                        : session_of(words_.session)),
           kind_(call.segments().kind),
+          num_groups_(call.segments().num_groups),
           has_key_columns_(call.has_key_columns()),
           num_features_(call.num_features()),
           is_on_device_(call.is_on_device())
@@ -59,6 +60,7 @@ public:
     nb::object run(const nb::args& arrays, const nb::kwargs& words)
     {
         Call call(op_, arrays, words);
+        call.set_num_groups(num_groups_);
         require_fits(call);
         if (!call.words().sorts_keys && words_.sorts_keys.value_or(false))
             call.sort_by_keys();
@@ -100,7 +102,8 @@ public:
 
     void resize(const nb::args& arrays, const nb::kwargs& words)
     {
-        const Call call(op_, arrays, words);
+        Call call(op_, arrays, words);
+        call.set_num_groups(num_groups_);
         require_fits(call);
         {
             const nb::gil_scoped_release released;
@@ -158,6 +161,7 @@ private:
     std::shared_ptr<Session> session_;
     std::shared_ptr<Plan> plan_;
     LayoutKind kind_;
+    std::optional<std::int64_t> num_groups_;
     bool has_key_columns_;
     std::int64_t num_features_;
     bool is_on_device_;

@@ -222,7 +222,8 @@ public:
              StreamOptions options, Closed closed)
         : session_(session),
           typed_(std::move(typed)),
-          has_keys_(input.segments.kind == LayoutKind::keys && typed_->op.keeps_results),
+          has_keys_((input.segments.kind == LayoutKind::keys || input.segments.groups.order) &&
+                    typed_->op.keeps_results),
           closed_(std::move(closed))
     {
         const nb::gil_scoped_release released;
@@ -400,6 +401,7 @@ private:
 
 std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const std::string& layout,
                                  std::int64_t uniform, const nb::object& marks,
+                                 std::optional<std::int64_t> num_groups, bool sorts,
                                  std::optional<std::int64_t> num_elements, std::int64_t memory,
                                  const std::string& backend, std::optional<int> device,
                                  std::optional<std::string> stage, bool is_reproducible,
@@ -437,11 +439,16 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
                           : layout == "lengths" ? LayoutKind::lengths
                           : layout == "flags"   ? LayoutKind::flags
                           : layout == "keys"    ? LayoutKind::keys
+                          : layout == "groups"  ? LayoutKind::groups
+                          : layout == "by"      ? LayoutKind::groups
                                                 : LayoutKind::whole;
+    input.segments.groups.num_groups = num_groups;
+    if (layout == "by")
+        input.segments.groups.order = sorts ? KeyOrder::ascending : KeyOrder::first;
     if (!marks.is_none()) {
         input.segments.array =
             source_of(nb::cast<nb::tuple>(marks), layout, std::nullopt,
-                      layout == "flags" || layout == "keys" ? num_elements : std::nullopt, closed);
+                      layout == "offsets" || layout == "lengths" ? std::nullopt : num_elements, closed);
         if (const auto* const array = array_of(input.segments.array);
             array != nullptr && array->lists() != nullptr)
             throw InputError(fmt::format("'{}' holds lists, and numbers are needed", layout));
@@ -475,9 +482,10 @@ void bind_stream(nb::module_& module)
         .def_prop_ro("names", &PyStream::names, "The arrays of each tuple.")
         .def("warn_of_news", &PyStream::warn_of_news, "Warns of what was not told yet.");
     module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),
-               nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_elements").none(), nb::arg("memory"),
-               nb::arg("backend"), nb::arg("device").none(), nb::arg("stage").none(), nb::arg("reproducible"),
-               nb::arg("assume"), "What :func:`segfold.stream` calls.");
+               nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_groups").none(), nb::arg("sort"),
+               nb::arg("num_elements").none(), nb::arg("memory"), nb::arg("backend"),
+               nb::arg("device").none(), nb::arg("stage").none(), nb::arg("reproducible"), nb::arg("assume"),
+               "What :func:`segfold.stream` calls.");
 }
 
 }  // namespace segfold::python

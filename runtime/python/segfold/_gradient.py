@@ -88,6 +88,11 @@ def _gradient(op, wrt):
     return Gradient(op, wrt)
 
 
+@functools.lru_cache(maxsize=256)  # derives the gradient, which takes some milliseconds
+def has_zero_gradient(op, wrt):
+    return _segfold.has_zero_gradient(op, wrt)
+
+
 def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
     """The gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
 

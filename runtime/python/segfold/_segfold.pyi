@@ -318,7 +318,7 @@ class Stream:
     def warn_of_news(self) -> None:
         """Warns of what was not told yet."""
 
-def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool, assume: object) -> Stream:
+def open_stream(operator: Operator, columns: list[Any], layout: str, uniform: int, marks: object | None, num_groups: int | None, sort: bool, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool, assume: object) -> Stream:
     """What :func:`segfold.stream` calls."""
 
 def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple[tuple[dict[str, Any], ...], tuple[dict[str, Any], ...], str]: ...

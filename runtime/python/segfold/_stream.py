@@ -15,8 +15,8 @@ from ._verbs import _given
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # larger bounds count as this one
 _MOST_DEVICE = (1 << 31) - 1
-_LAYOUTS = ("offsets", "lengths", "flags", "keys")
-_WORDS = (*_LAYOUTS, "uniform", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
+_LAYOUTS = ("offsets", "lengths", "flags", "keys", "groups", "by")
+_WORDS = (*_LAYOUTS, "uniform", "num_groups", "sort", "num_elements", "memory", "backend", "device", "stage", "reproducible", "assume")
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest")
 
 _open: weakref.WeakSet = weakref.WeakSet()
@@ -43,6 +43,10 @@ def stream(
     lengths: typing.Any = None,
     flags: typing.Any = None,
     keys: typing.Any = None,
+    groups: typing.Any = None,
+    num_groups: typing.Optional[int] = None,
+    by: typing.Any = None,
+    sort: bool = True,
     num_elements: typing.Optional[int] = None,
     memory: typing.Union[int, str] = "1G",
     backend: str = "auto",
@@ -60,9 +64,13 @@ def stream(
     position, by name, or in one dictionary, as in a call. If the name is an argument of this function, give it by position or in
     the dictionary.
 
-    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``; without these, all elements are one segment.
-    Flags and keys are given like columns; offsets and lengths are an array or a path, because their number must be known.
+    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags``, ``keys``, ``groups`` or ``by``; without these, all elements
+    are one segment. Flags, keys, ``groups`` and ``by`` are given like columns; offsets and lengths are an array or a path, because their number must be known.
     ``num_elements`` is the number of elements of iterables. ``uniform`` needs it; offsets and lengths determine it.
+
+    ``groups`` and ``by`` name the group of each element in any order, as in a call: by a number below ``num_groups``, or by a key
+    (numbers; ``sort=False`` keeps the order in which keys first stand). All results come at the end, in one part. A state for each
+    group stays in memory, which ``memory`` does not count. Elements of a group are folded in their order.
 
     ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as the buffers hold,
     and its results come when it is full, so with little memory they come early. While one part is folded, a thread that calls the
@@ -92,7 +100,7 @@ def stream(
     >>> np.concatenate(list(running))
     array([ 0,  1,  3,  6,  4,  9, 15, 22])
     """
-    layouts = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
+    layouts = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys, groups, by)) if value is not None]
     if len(layouts) + (uniform is not None) > 1:
         words = [word for word, _ in layouts] + ["uniform"] * (uniform is not None)
         raise _segfold.InputError(f"segments are given twice, as {words[0]} and as {words[1]}; give them once")
@@ -104,8 +112,8 @@ def stream(
         )
     _require_words(backend, device, stage, reproducible)
     given = _arranged(_given("stream", operator), columns, named)
-    if layout == "keys":
-        _require_one_column(keys, given)
+    if layout in ("keys", "by"):
+        _require_one_column(layout, marks, given)
     sources = [_source(value) for value in given]
     folded = [kind for (kind, _), (name, _, is_table) in zip(sources, operator.parameters) if not is_table and name not in operator.scalars]
     if num_elements is None and set(folded) == {"chunks"}:
@@ -123,6 +131,8 @@ def stream(
         layout,
         0 if uniform is None else _integer("uniform", uniform, "the length of each segment, an integer"),
         None if marks is None else _source(marks, is_whole=layout in ("offsets", "lengths")),
+        _number_of_groups(layout, num_groups),
+        _is_sorted(layout, sort),
         _length(num_elements),
         _bytes(memory),
         backend,
@@ -254,12 +264,31 @@ def _apart(columns):
     return [map(_operator.itemgetter(i), copy) for i, copy in enumerate(copies)]
 
 
-def _require_one_column(keys, given):
+def _number_of_groups(layout, num_groups):
+    if num_groups is None:
+        return None
+    if layout != "groups":
+        raise _segfold.InputError("num_groups= is the number of groups that groups= numbers, and there is no groups=")
+    number = _integer("num_groups", num_groups, "the number of groups, an integer")
+    if number < 0:
+        raise _segfold.InputError(f"num_groups is {number}; it is the number of groups, 0 or more")
+    return number
+
+
+def _is_sorted(layout, sort):
+    if not isinstance(sort, bool):
+        raise TypeError(f"sort= takes True or False, and {sort!r} is given")
+    if not sort and layout != "by":
+        raise _segfold.InputError("sort=False says how groups of by= are ordered, and no keys are in any order; leave it out")
+    return sort
+
+
+def _require_one_column(word, keys, given):
     """Refuses keys of several columns: an array of two dimensions, or a tuple of arrays as long as a column."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"
-        raise _segfold.InputError(f"'keys' are several columns, and a stream takes one; give numpy.unique({rows}, return_inverse=True)[1]")
+        raise _segfold.InputError(f"'{word}' are several columns, and a stream takes one; give numpy.unique({rows}, return_inverse=True)[1]")
 
 
 def _called(value):
@@ -282,10 +311,8 @@ def _arranged(operator, columns, named):
         found, others = dict(zip(names, columns)), ""
         twice = next((word for word in named if word in found), None)
     for word in named:
-        if word in ("groups", "by") and word not in names:
-            raise TypeError(f"stream() takes no {word}=: groups in any order need all elements, which a stream reads in parts; sort arrays or files by group first")
         if word == "sort_keys" and word not in names:
-            raise TypeError("stream() takes no sort_keys=: a sort needs all elements, which a stream reads in parts; sort arrays or files by key first")
+            raise TypeError("stream() takes no sort_keys=: give by= in place of keys=, which takes keys in any order")
         if word in _OF_CALLS and word not in names:
             raise TypeError(f"stream() takes no {word}=, which is of a call of the operator; its words are {', '.join(_WORDS)}")
         if word not in names:

@@ -15,7 +15,7 @@ import numpy as _numpy
 
 from . import _segfold
 from ._functional import Form, arrays_given, flattened, gradient_by_steps, kinds_of, num_segments, operator_of_text, segments_given, text_of
-from ._gradient import _gradient
+from ._gradient import _gradient, has_zero_gradient
 from ._results import result_class
 
 __all__ = ["fold"]
@@ -341,7 +341,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
         if wanted[at] is None:
             continue
         try:
-            if _segfold.has_zero_gradient(op, name):
+            if has_zero_gradient(op, name):
                 continue
             made = _gradient(op, name)
         except _segfold.InputError as error:

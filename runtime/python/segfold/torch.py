@@ -11,7 +11,7 @@ from torch.autograd.forward_ad import unpack_dual as _unpack_dual
 
 from . import _segfold
 from ._functional import Form, arrays_given, flattened, gradient_by_steps, operator_of_text, segments_given, text_of
-from ._gradient import _gradient
+from ._gradient import _gradient, has_zero_gradient
 from ._results import result_class
 
 __all__ = ["fold", "function"]
@@ -233,7 +233,7 @@ def _by_operators(form, op, is_needed, gradients, arrays, segments):
         if not is_needed[at]:
             continue
         try:
-            if _segfold.has_zero_gradient(op, name):
+            if has_zero_gradient(op, name):
                 continue
             made = _gradient(op, name)
         except _segfold.InputError as error:

@@ -101,11 +101,11 @@ def test_parameters_may_be_given_by_name_and_in_a_dictionary(x):
     assert (joined(sf.stream(sf.standard.dot, dict(x=x), y=pieces(y), **words)) == right).all()
     above = sf.standard.count_above(x, threshold=500, uniform=100, **BACKEND)
     assert (joined(sf.stream(sf.standard.count_above, pieces(x), threshold=500, **words)) == above).all()
-    op = sf.operator("""operator weigh(value: i32, place: i32, weights: table i32, by: scalar i32) -> i64 {
-        state sum: i64 = 0  lift i64(value) * i64(weights[place]) * i64(by)  combine(a, b) a + b }""")
+    op = sf.operator("""operator weigh(value: i32, place: i32, weights: table i32, factor: scalar i32) -> i64 {
+        state sum: i64 = 0  lift i64(value) * i64(weights[place]) * i64(factor)  combine(a, b) a + b }""")
     place, weights = y % 5, np.array([1, -2, 3, -4, 5], np.int32)
     together = ((x[i : i + 100], place[i : i + 100]) for i in range(0, N, 100))
-    found = joined(sf.stream(op, together, weights=weights, by=3, **words))
+    found = joined(sf.stream(op, together, weights=weights, factor=3, **words))
     assert (found == op(x, place, weights, 3, uniform=100, **BACKEND)).all()
 
 
@@ -158,8 +158,8 @@ def test_offsets_and_lengths_that_say_nothing_are_refused(x, words, message, tmp
         (lambda x: sf.stream(sf.standard.dot, x, y=x, z=x), TypeError, "dot(x: T, y: T): nothing is called 'z'"),
         (lambda x: sf.stream(sf.standard.sum, x, memry="1G"), TypeError, "sum(x: T): nothing is called 'memry'; did you mean 'memory'?"),
         (lambda x: sf.stream(sf.standard.sum, x, ranges=(x, x)), TypeError,
-         "stream() takes no ranges=, which is of a call of the operator; its words are offsets, lengths, flags, keys, uniform, "
-         "num_elements, memory, backend, device, stage, reproducible, assume"),
+         "stream() takes no ranges=, which is of a call of the operator; its words are offsets, lengths, flags, keys, groups, "
+         "by, uniform, num_groups, sort, num_elements, memory, backend, device, stage, reproducible, assume"),
         (lambda x: sf.stream(sf.standard.sum, x, x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, dict(x=x), x=x), TypeError, "sum: 'x' is given twice"),
         (lambda x: sf.stream(sf.standard.sum, x, x), sf.InputError,

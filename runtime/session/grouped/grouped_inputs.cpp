@@ -21,9 +21,7 @@ Array borrow_marks(const ArrayView& marks, std::string_view what, std::int64_t n
 {
     if (marks.place == Place::device)
         throw InputError(fmt::format(
-            "{} lie on a device; fold takes arrays of the host: sort those of a device by group, and "
-            "give offsets",
-            what));
+            "{} lie on a device; fold takes arrays of the host: make a plan for those of a device", what));
     require_type(what, marks.type);
     require_address(what, marks.data, marks.length);
     if (marks.length != num_elements)
@@ -103,8 +101,10 @@ GroupedInputs group_inputs(const Operator& op, std::span<const ArrayView> inputs
 Workload sorted_by_group(const Workload& workload)
 {
     std::vector<ArrayView> inputs;
-    for (const auto& array : workload.arrays)
-        inputs.push_back(view_of(array));
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+        inputs.push_back(view_of(workload.arrays[i]));
+        inputs.back().num_features = workload.op.parameters[i].row ? workload.num_features : 1;
+    }
     const auto& segments = workload.segments;
     auto grouped =
         group_inputs(workload.op, inputs, groups(view_of(segments.numbers), segments.num_segments));
@@ -115,17 +115,13 @@ Workload sorted_by_group(const Workload& workload)
 Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
 {
     require_inputs(op, inputs.size());
-    const auto num_elements = num_elements_of(op, inputs, segments);
-    Workload workload{op, {}, {}, num_features_of(op, inputs)};
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        workload.arrays.push_back(borrow_input(op.parameters[i], inputs[i]));
-    workload.segments = segments_from_groups(
-        borrow_marks(segments.first, "the numbers of groups", num_elements), segments.num_groups);
+    Workload workload{op, {}, {}};
+    borrow_into(workload, inputs, segments, {});
     return workload;
 }
 
 bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
-                               const PlanRequest& request, const Workload* data)
+                               const PlanRequest& request, const Workload* data, bool may_sort)
 {
     const auto backend = running();
     const bool is_native = backend->dialect() == Dialect::native;
@@ -144,7 +140,8 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
         problem.number_type = sizes.number_type;
         const auto facts = plan_facts(problem, {num_elements, sizes.sizes.num_segments, num_elements});
         return std::ranges::any_of(catalogue(*backend)->ranked(facts, problem), [&](const auto& one) {
-            return request.stage ? one.stage->name == *request.stage : rank(*one.stage, facts) > 0;
+            return request.stage ? one.stage->name == *request.stage
+                                 : !may_sort || rank(*one.stage, facts) > 0;
         });
     });
 }

@@ -76,7 +76,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -146,14 +146,14 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-// Folds the elements of a segment that `thread` takes, of `num_threads` threads. combine() must commute.
+// Folds the elements of a segment that thread `thread` of `num_threads` takes. combine() must commute.
 // Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, but at
 // least one vector.
 __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
                                               int thread, int num_threads)
 {
     State total = identity();
-    // The elements before the first whole vector.
+    // Takes the elements before the first whole vector.
     const Index before = min(length, -first & Index(kStepItems - 1));
     if (thread < before)
         total = load_item(inputs, first + thread, thread, segment);
@@ -174,7 +174,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
         }
     }
-    // Then one vector at a time.
+    // Takes the remaining vectors one at a time.
     #pragma unroll 1
     for (; aligned && position + kStepItems <= length; position += stride) {
         const Items items = load_vectors(inputs, first + position);
@@ -182,7 +182,8 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
         for (int k = 0; k < kStepItems; ++k)
             total = combine(total, lift_item(inputs, items, k, first + position + k));
     }
-    // At most one thread finds less than a vector. Unaligned arrays are read in the same order here.
+    // At most one thread finds less than a vector. If arrays are not aligned, all elements are read here, in
+    // the same order.
     #pragma unroll 1
     for (; position < length; position += stride) {
         #pragma unroll
@@ -193,7 +194,8 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
     return total;
 }
 
-// A block takes one segment, or every gridDim.x-th where there are more than blocks.
+// A block takes one segment. If there are more segments than blocks, it goes on with every gridDim.x-th
+// segment.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -208,6 +210,6 @@ reduce(Inputs inputs,
         if (threadIdx.x == 0)
             store(results, segment, length, total);
         if (segment + gridDim.x < segments.num_segments)
-            __syncthreads();  // the warps' totals have been read, the next segment's may take their place
+            __syncthreads();  // the warps' totals have been read, so the next segment may write them
     }
 }

@@ -56,7 +56,8 @@ using State = int;
     results.result[segment] = state;
 }
 
-// Each item has the number of its segment, in any order; a negative one is in none.
+// Each item has the number of its segment, so the items of a segment may lie anywhere. An item with a
+// negative number belongs to no segment.
 struct Segments {
     const Number* numbers;  // [num_items]
     unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
@@ -64,8 +65,8 @@ struct Segments {
     Index num_segments;
 };
 
-// The number of an element's group, or -1 if it has none. A number that no group has is noted in
-// `is_outside`.
+// Returns the number of an element's group, or -1 if it has none. Sets `is_outside` if its number is not
+// negative and no group has it.
 [[gnu::always_inline]] static inline Index group_of(const Segments& segments, Index index, bool& is_outside)
 {
     const Number number = segments.numbers[index];
@@ -74,15 +75,15 @@ struct Segments {
     return is_inside ? Index(number) : Index(-1);
 }
 
-// Tells the caller of a number that no group has.
+// Reports to the caller that an element has a number that no group has.
 static inline void tell_outside(const Segments& segments, bool is_outside)
 {
     if (is_outside)
         __atomic_store_n(segments.outside, 1u, __ATOMIC_RELAXED);
 }
 
-// The number of shares, as the front matter computes it. Each has at least 16 elements for each group:
-// clearing and joining its table costs less than filling it.
+// Returns the number of shares, as the front matter computes it. Each share has at least 16 elements for each
+// group, so that its table takes less time to clear and to join than to fill.
 static inline i64 num_shares_of(const Segments& segments)
 {
     const i64 groups = segments.num_segments > 0 ? segments.num_segments : 1;
@@ -92,8 +93,7 @@ static inline i64 num_shares_of(const Segments& segments)
     return fewer < 1 ? 1 : fewer < kMostShares ? fewer : kMostShares;
 }
 
-// Folds a share of neighbouring elements into its table: the elements of a group meet in the order in which
-// they stand.
+// Folds a share of consecutive elements into the share's table. The elements of a group are joined in order.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -116,7 +116,8 @@ extern "C" void fold_share(i64 share,
 
 constexpr Index kJoinedGroups = 256;
 
-// Joins the tables of all shares in order into the first one, for kJoinedGroups neighbouring groups.
+// Joins the tables of all shares in order into the first table, for kJoinedGroups neighbouring groups, and
+// stores their results.
 extern "C" void join_groups(i64 part,
                             const Segments& segments,
                             const Results& results,

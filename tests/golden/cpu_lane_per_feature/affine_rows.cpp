@@ -127,35 +127,37 @@ struct Row {
     results.b[place] = result.b;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -175,9 +177,9 @@ static inline Cut share_begin(const Segments& segments, i64 share)
 
 constexpr int kJoinFeatures = 64;
 
-// As many features are joined side by side: of each, the tails of the shares from a segment's begin on, in
-// order, then the head of the share in which it ends. share_items and share_segments say where each share
-// begins.
+// Joins the parts of segments that shares have cut, for kJoinFeatures features side by side. The total of
+// such a segment consists of the tails of the shares from its begin on, in order, and of the head of the
+// share in which it ends. share_items and share_segments tell where each share begins.
 extern "C" void join_rows(i64 block,
                           const Segments& segments,
                           const Results& results,
@@ -212,8 +214,8 @@ extern "C" void join_rows(i64 block,
     }
 }
 
-// A block of features is made of kVectors vectors. Of long segments, and where a block has few vectors, so
-// many parts are folded side by side that no addition waits for the one before.
+// A block of features consists of kVectors vectors. If a block has few vectors, kParts parts of a long
+// segment are folded side by side, so that no addition waits for the one before.
 constexpr int kVectorLanes = kFeatureLanes < kLanes ? kFeatureLanes : kLanes;
 constexpr int kVectors = kFeatureLanes / kVectorLanes;
 constexpr int kParts = kVectors < 4 ? 4 / kVectors : 1;
@@ -232,8 +234,8 @@ constexpr Index kLongPart = 16;
     append(totals, lane, get(later, lane));
 }
 
-// Appends `count` rows to the totals of each part, the first of which begins with the element at `index`. A
-// row has `vectors` vectors of `lanes` features in the block.
+// Appends `count` rows to the totals of each part. The first part begins with the element at `index`. The
+// block has `vectors` vectors of `lanes` features of each row.
 [[gnu::always_inline]] static inline void take_rows(States* totals, const Inputs& inputs, Index index,
                                                     Index position, Index segment, Index count, int parts,
                                                     Index feature, Index num_features, int vectors,
@@ -257,7 +259,7 @@ constexpr Index kLongPart = 16;
     }
 }
 
-// The totals of a block of features of the items `begin` to `end` - 1 of a segment.
+// Folds the items `begin` to `end` - 1 of a segment, for one block of features.
 [[gnu::always_inline]] static inline void fold_rows(States* totals, const Inputs& inputs,
                                                     const Segments& segments, Index segment, Index begin,
                                                     Index end, Index feature, Index num_features,
@@ -327,7 +329,7 @@ constexpr Index kLongPart = 16;
 }
 
 // Folds the segments between two cuts one after the other, block by block of features. The last block ends
-// with the row, and overlaps the one before.
+// with the row and overlaps the block before.
 [[gnu::always_inline]] static inline void fold_between(const Cut& begin, const Cut& end,
                                                        const Inputs& inputs, const Segments& segments,
                                                        const Results& results, State* heads, State* tails,
@@ -358,8 +360,9 @@ constexpr Index kLongPart = 16;
     }
 }
 
-// A share folds the segments on its piece of the path. What it has of a segment that began before it, and of
-// one that ends behind it, waits for join_rows. Rows shorter than a block are folded feature by feature.
+// A share folds the segments between its two cuts. Its part of a segment that began before the share, and its
+// part of one that goes on behind the share, wait for join_rows. Rows shorter than a block are folded feature
+// by feature.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

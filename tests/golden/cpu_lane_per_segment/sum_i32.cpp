@@ -83,35 +83,37 @@ struct States {
     put(totals, lane, combine(get(totals, lane), later));
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -141,9 +143,9 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     store(results, segment, length, get(totals, lane));
 }
 
-// The lanes take neighbouring segments and walk through them in step, each strictly from left to right, as
-// the reference does; lanes whose segment is over wait. Good for segments of a few elements and of about one
-// length.
+// Each lane folds one of kLanes neighbouring segments strictly from left to right, as the reference does.
+// Lanes walk in step, and a lane whose segment is over waits. This is fast for segments of a few elements and
+// of similar lengths.
 static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
                               Index first)
 {

@@ -130,7 +130,8 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
     return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
 }
 
-// Word k of row i becomes word i of column k. Rows begin `stride` bytes apart.
+// Transposes 16 rows of 16 words: word k of row i becomes word i of column k. Rows begin `stride` bytes
+// apart.
 [[gnu::always_inline]] static inline void transpose_words(const void* rows, i64 stride, void* columns)
 {
     const char* from = (const char*)rows;
@@ -197,7 +198,7 @@ struct Items {
 };
 
 // Takes kColumns items for each lane l, from element first + l * lane_items on. Prefetches the elements
-// kFarBytes ahead into the second cache, for later tiles, and the elements that each lane takes next.
+// kFarBytes ahead into the second-level cache, for later tiles, and the elements that each lane takes next.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
@@ -218,35 +219,37 @@ struct Items {
     return lift(items.x[k][lane]);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -264,9 +267,9 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// A segment that began before a share and ends in it waits for the total of what lies before: the tails of
-// the shares from its begin on, joined in order, then the share's head. share_items and share_segments say
-// where each share begins.
+// Joins the parts of segments that shares have cut. The total of such a segment consists of the tails of the
+// shares from its begin on, in order, and of the head of the share in which it ends. share_items and
+// share_segments tell where each share begins.
 extern "C" void join_shares(i64,
                             const Segments& segments,
                             const Results& results,
@@ -305,8 +308,8 @@ extern "C" void join_shares(i64,
     append(totals, lane, get(others, other));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
-// totals at once, so that no addition waits for the one before.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item and keeps several
+// totals, so that no addition waits for the one before.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {
@@ -359,16 +362,16 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     return total;
 }
 
-// Segments whose totals are read out of a tile before the first of them is stored.
+// Segments whose totals are read from a tile before the first of them is stored.
 constexpr int kBlockSegments = 16 * kLanes;
 
 alignas(64) static const unsigned kLaneBits[kLanes] = {
     0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
 
-// What a tile leaves. Item k of lane l is item l * kLaneItems + k of the tile, with the slot k * kLanes + l.
-// Where a segment begins, byte `slot` of marks is 1 and bit l of heads[k] is set. A slot of scanned has the
-// total from the last segment begin up to its item, carries the total of what lies before each lane of the
-// segment that is open there.
+// A tile after the scan. Item k of lane l is item l * kLaneItems + k of the tile, and its slot is k * kLanes
+// + l. If a segment begins with this item, byte `slot` of `marks` is 1 and bit l of heads[k] is set.
+// `scanned` has at each slot the total of the lane's items from the last begin of a segment up to this item.
+// `carries` has for each lane the total of the earlier items of the segment that is open before the lane.
 struct Tile {
     alignas(64) unsigned long long marks[kTileItems / 8];
     alignas(64) unsigned heads[kLaneItems];
@@ -381,8 +384,8 @@ struct Tile {
     return place % kLaneItems * kLanes + place / kLaneItems % kLanes;
 }
 
-// Slots of some segments. Functions that go from slot to slot stand apart from those that compute them: where
-// compilers see how a slot came about, they take it out of its vector.
+// Slots of some segments. Functions that use slots are not inlined into those that compute them: a compiler
+// that sees both takes slots out of their vectors one by one.
 struct Slots {
     alignas(64) unsigned at[kBlockSegments];
 };
@@ -405,8 +408,8 @@ struct Slots {
     }
 }
 
-// Marks where segments begin in the tile whose first item is `item`, from the end of `segment` on. Returns
-// the first segment that ends behind the tile.
+// Marks where segments begin in the tile whose first item is `item`. `segment` is the first segment that ends
+// in the tile or behind it. Returns the first segment that ends behind the tile.
 [[gnu::noinline]] static Index mark_heads(Tile& tile, const Segments& segments, Index item, Index segment)
 {
     const Segments all = segments;
@@ -431,9 +434,10 @@ struct Slots {
     mark_slots(marks, slots, count);
     for (; last < all.num_segments && segment_end(all, last) - item <= kTileItems; ++last)
         marks[slot_of(segment_end(all, last) - item)] = 1;
-    // The end of the tile has the slot of its first item.
+    // A segment that ends with the tile has marked the slot of the tile's first item, so this slot is written
+    // again.
     marks[0] = segment < all.num_segments && segment_begin(all, segment) == item;
-    // A product brings the lowest bits of eight bytes together.
+    // One multiplication gathers the lowest bits of eight bytes.
     constexpr unsigned long long kBits = 0x0102040810204080;
     #pragma omp simd
     for (int k = 0; k < kLaneItems; ++k) {
@@ -444,7 +448,7 @@ struct Slots {
     return last;
 }
 
-// Joins item k of a lane to the lane's total, or begins a new total with it.
+// Joins item k of a lane to the lane's total, or begins a new total if a segment begins with the item.
 [[gnu::always_inline]] static inline void scan_item(States& totals, Totals& scanned, const Inputs& inputs,
                                                     const Items& items, int taken, int k, int lane,
                                                     Index index, unsigned heads)
@@ -456,8 +460,8 @@ struct Slots {
     put_total(scanned, (taken + k) * kLanes + lane, total);
 }
 
-// Goes past a lane: each lane of `carry` holds the same, so that whether a segment begins is a choice and no
-// branch.
+// Joins a lane's total to the carry, or replaces the carry if a segment begins in the lane. All lanes of
+// `carry` hold the same state, so this is a choice between values and no branch.
 [[gnu::always_inline]] static inline void pass_lane(States& carry, int copy, const States& totals, int lane,
                                                     unsigned heads)
 {
@@ -466,8 +470,8 @@ struct Slots {
     put(carry, copy, choose((heads & (1u << lane)) != 0, total, joined));
 }
 
-// Scans the tile whose first item is `begin`; `open` is the total of the segment that is open there. Returns
-// that of the segment that is open behind it.
+// Scans the tile whose first item is `begin`. `open` is the total of the segment that is open before the
+// tile. Returns the total of the segment that is open behind the tile.
 [[gnu::noinline]] static State scan_tile(Tile& tile, const Inputs& inputs, Index begin, State open)
 {
     States totals;
@@ -514,7 +518,7 @@ struct Slots {
     put_total(scanned, k * kLanes + lane, choose((open & kLaneBits[lane]) != 0, joined, total));
 }
 
-// Joins each lane's carry to the totals up to the first begin of a segment in the lane.
+// Joins each lane's carry to the lane's totals before the first begin of a segment.
 [[gnu::noinline]] static void carry_totals(Tile& tile)
 {
     unsigned open = 0xffff;
@@ -529,8 +533,8 @@ struct Slots {
     }
 }
 
-// Stores the total of a segment that ends in the tile and began in the share. `carry` is that of its lane,
-// where carry_totals() has not joined it.
+// Stores the total of a segment that ends in the tile and began in the share. `carry` is the carry of the
+// lane in which it ends. If `is_carried` is true, carry_totals() has joined it already.
 [[gnu::always_inline]] static inline void store_segment(const Segments& segments, const Results& results,
                                                         Index item, Index segment, State total, State carry,
                                                         bool is_carried)
@@ -557,8 +561,9 @@ struct Slots {
     put(carries, lane, get(of_lanes, place / kLaneItems % kLanes));
 }
 
-// Stores `count` segments from `first` on, a multiple of kLanes. Totals lie scattered, so that they are taken
-// one by one, long before they are used: a processor forwards no part of a vector that it has just stored.
+// Stores `count` segments from `first` on; `count` is a multiple of kLanes. Totals lie scattered, so they are
+// read one by one. They are read long before they are used, because a processor does not forward parts of a
+// vector that it has just stored.
 [[gnu::noinline]] static void store_segments(const Tile& tile, const Segments& segments,
                                              const Results& results, Index item, Index first, int count,
                                              bool is_carried)
@@ -588,7 +593,7 @@ struct Slots {
     }
 }
 
-// Stores the segments from `first` to `last` - 1, which end in the tile and began in the share.
+// Stores the segments `first` to `last` - 1, which end in the tile and began in the share.
 static inline void store_tile(Tile& tile, const Segments& segments, const Results& results, Index item,
                               Index first, Index last)
 {
@@ -608,8 +613,9 @@ static inline void store_tile(Tile& tile, const Segments& segments, const Result
     }
 }
 
-// Where a share begins: at a tile, and with the first segment that ends behind that place. It is near the
-// cut, whose offsets the cache has: steps back from there are doubled until they reach it.
+// Returns where a share begins: the first item of a tile, and the first segment that ends behind this item.
+// This segment is near the share's cut, whose offsets are in the cache. So the search goes back from the cut,
+// in steps that double.
 static inline Cut tile_begin(const Segments& segments, i64 share)
 {
     if (share == 0)
@@ -637,7 +643,8 @@ static inline Cut tile_begin(const Segments& segments, i64 share)
     return {item, low};
 }
 
-// The items from `item` to `end` - 1 of whole tiles in which `segment` is all there is, and does not end.
+// Returns the number of items, from `item` on and before `end`, in whole tiles that lie inside of `segment`.
+// The segment does not end in these tiles.
 static inline Index items_inside(const Segments& segments, Index segment, Index item, Index end)
 {
     if (segment == segments.num_segments || segment_begin(segments, segment) > item)
@@ -647,7 +654,7 @@ static inline Index items_inside(const Segments& segments, Index segment, Index 
     return inside / kTileItems * kTileItems;
 }
 
-// A share scans its tiles one after the other, and folds what lies inside of a segment without a scan.
+// A share scans its tiles one after the other. Tiles that lie inside of a segment are folded without a scan.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -688,7 +695,7 @@ extern "C" void fold_share(i64 share,
         segment = last;
         item += kTileItems;
     }
-    // What is left is less than a tile, behind the last one.
+    // Folds the items behind the share's last whole tile.
     for (; segment < end.segment; ++segment) {
         const Index from = segment_begin(segments, segment);
         const Index to = segment_end(segments, segment);

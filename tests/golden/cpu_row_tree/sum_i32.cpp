@@ -183,7 +183,7 @@ struct Items {
 };
 
 // Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Prefetches the
-// elements kPrefetchBytes ahead into the second cache.
+// elements kPrefetchBytes ahead into the second-level cache.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
     __builtin_prefetch((const char*)(inputs.x + first) + kPrefetchBytes, 0, 2);
@@ -198,35 +198,37 @@ struct Items {
     return lift(items.x[k][lane]);
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -244,9 +246,9 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// A segment that began before a share and ends in it waits for the total of what lies before: the tails of
-// the shares from its begin on, joined in order, then the share's head. share_items and share_segments say
-// where each share begins.
+// Joins the parts of segments that shares have cut. The total of such a segment consists of the tails of the
+// shares from its begin on, in order, and of the head of the share in which it ends. share_items and
+// share_segments tell where each share begins.
 extern "C" void join_shares(i64,
                             const Segments& segments,
                             const Results& results,
@@ -285,8 +287,8 @@ extern "C" void join_shares(i64,
     append(totals, lane, get(others, other));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
-// totals at once, so that no addition waits for the one before.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item and keeps several
+// totals, so that no addition waits for the one before.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {
@@ -339,18 +341,18 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     return total;
 }
 
-// A row is made of kLanes consecutive items of a segment, or of those that are left. Up to kLanes rows of a
-// segment go through the trees; a longer segment is folded alone.
+// A row consists of kLanes consecutive items of a segment; the last row may have fewer. Segments of up to
+// kLanes rows are folded by trees. A longer segment is folded alone.
 constexpr Index kMostLength = kLanes * kLanes;
 
-// Some rows, one behind the other; there is room for one vector of rows behind those of a group.
+// Rows of a group of segments, one behind the other. There is room for one more vector of rows.
 struct Rows {
     alignas(64) Index begin[kMostLength + kLanes];
     alignas(64) Index length[kMostLength + kLanes];
 };
 
-// The segments that are under way. Their extents are looked up long before they are used: a processor
-// forwards no part of a vector that it has just stored.
+// Segments whose extents are looked up at once, long before they are used: a processor does not forward parts
+// of a vector that it has just stored.
 constexpr int kBlockSegments = 16 * kLanes;
 
 struct Extents {
@@ -387,7 +389,7 @@ struct Extents {
     clip(row, neutral, length);
 }
 
-// Joins neighbours among the lanes of each row until one is left; lane k of `totals` gets that of row k.
+// Joins neighbouring lanes of each row until one state is left. Lane k of `totals` gets the total of row k.
 [[gnu::always_inline]] static inline void join_rows(States& totals, States* rows)
 {
     #pragma GCC unroll 4
@@ -401,8 +403,8 @@ struct Extents {
     }
 }
 
-// The totals of kLanes rows. A function of its own: where compilers see how begins came about, they take
-// them out of vectors one by one.
+// Folds kLanes rows; lane k of `totals` gets the total of row k. This function is not inlined, because a
+// compiler that sees how `begin` was computed takes its numbers out of vectors one by one.
 [[gnu::noinline]] static void fold_rows(States& totals, const Inputs& inputs, const Index* begin,
                                         const Index* length)
 {
@@ -419,7 +421,7 @@ struct Extents {
     join_rows(totals, rows);
 }
 
-// Joins the totals of each segment's rows, which begin at begins[k] and are counts[k].
+// Joins the totals of each segment's rows. Segment k has counts[k] rows, from row begins[k] on.
 [[gnu::noinline]] static void join_segments(States& totals, const Totals& row_totals, const Index* begins,
                                             const Index* counts)
 {
@@ -432,8 +434,8 @@ struct Extents {
     join_rows(totals, rows);
 }
 
-// Writes the rows of kLanes segments one behind the other; returns how many they are. Whole vectors are
-// written, and what is too much of one is overwritten by the next.
+// Writes the rows of kLanes segments one behind the other and returns the number of rows. Whole vectors are
+// written, and the next segment overwrites what is too much.
 [[gnu::noinline]] static Index list_rows(Rows& rows, Index* begins, Index* counts, const Index* begin,
                                          const Index* length)
 {
@@ -460,7 +462,7 @@ struct Extents {
     return num_rows;
 }
 
-// Row `round` of each of kLanes segments; there may be none.
+// Lists row `round` of each of kLanes segments. A segment that has no such row gets a row of length 0.
 static inline void list_round(Rows& rows, Index round, const Index* begin, const Index* length)
 {
     #pragma omp simd
@@ -478,7 +480,7 @@ static inline void list_round(Rows& rows, Index round, const Index* begin, const
     store(results, segment, length, get(totals, lane));
 }
 
-// The totals of kLanes segments, none longer than kMostLength.
+// Folds kLanes segments to `totals`. None of them is longer than kMostLength.
 static inline void fold_short(States& totals, const Inputs& inputs, const Index* begin, const Index* length,
                               Index longest)
 {
@@ -508,7 +510,7 @@ static inline void fold_short(States& totals, const Inputs& inputs, const Index*
     join_segments(totals, row_totals, begins, counts);
 }
 
-// Folds kLanes segments from `first` on.
+// Folds kLanes segments from `first` on and stores their results.
 static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
                               Index first, const Index* begin, const Index* length)
 {
@@ -547,8 +549,8 @@ static inline void fold_group(const Inputs& inputs, const Segments& segments, co
     }
 }
 
-// A share folds the segments on its piece of the path. What it has of a segment that began before it, and
-// of one that ends behind it, waits for join_shares.
+// A share folds the segments between its two cuts. Its part of a segment that began before the share, and its
+// part of one that goes on behind the share, wait for join_shares.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -570,7 +572,8 @@ extern "C" void fold_share(i64 share,
         item = last;
         ++segment;
     }
-    // A row is read whole, so that it must end kLanes items before the last one.
+    // Rows are read whole, so groups must end at least kLanes items before the end of the input. Other
+    // segments are folded one by one.
     Extents extents;
     while (end.segment - segment >= kLanes) {
         const Index left = (end.segment - segment) / kLanes * kLanes;

@@ -115,7 +115,8 @@ struct Scanned {
         + u64(i64(u64(index) + u64(position) * 5 + u64(segment)))};
 }
 
-// The same of one feature of the element.
+// Writes the outputs of one feature of the element at `index`, from its segment's states before this element
+// and with it.
 [[gnu::always_inline]] static inline void scan_feature(const Inputs& inputs, const Results& results,
                                                        State before, State through, Index index,
                                                        Index position, Index segment, Index feature,
@@ -159,35 +160,37 @@ struct Row {
     results.power[place] = result.power;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -205,10 +208,10 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// The state with one item more, on the way that the scan takes.
+// Joins the next item on the way of the scan to a state.
 [[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
 
-// Where a share lies on the path of items and ends.
+// A share of the path that passes all items and ends.
 struct Share {
     Cut begin;
     Cut end;
@@ -219,15 +222,15 @@ static inline Share share_of(const Segments& segments, i64 share)
     return {share_begin(segments, share), share_begin(segments, share + 1)};
 }
 
-// Items of a segment.
+// Consecutive items of a segment.
 struct Span {
     Index segment;
     Index begin;
     Index end;
-    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
+    bool goes_through;  // true if the segment begins before the share and goes on behind it
 };
 
-// What a share has of the segment that goes on behind it, on the way that the scan takes.
+// Returns the share's items of the segment that goes on behind the share, on the way of the scan.
 static inline Span open_span(const Segments& segments, const Share& share)
 {
     const Index segment = share.end.segment;
@@ -236,14 +239,14 @@ static inline Span open_span(const Segments& segments, const Share& share)
     return {segment, begins ? begin : share.begin.item, share.end.item, !begins};
 }
 
-// A block of features is made of kVectors vectors.
+// A block of features consists of kVectors vectors.
 constexpr int kVectorLanes = kFeatureLanes < kLanes ? kFeatureLanes : kLanes;
 constexpr int kVectors = kFeatureLanes / kVectorLanes;
 
-// Consecutive rows of a segment, and a block of their features.
+// Consecutive rows of a segment, and the first feature of a block of their features.
 struct Rows {
     Index segment;
-    Index begin;  // item
+    Index begin;  // the first row, counted as an item
     Index end;
     Index feature;
 };
@@ -255,7 +258,7 @@ struct Rows {
     append(totals, lane, lift_feature(inputs, row, k, index, position, segment));
 }
 
-// Folds a block of `vectors` vectors of `lanes` features to one state for each feature.
+// Folds rows to one state for each feature of a block, which has `vectors` vectors of `lanes` features.
 [[gnu::always_inline]] static inline void fold_block(State* states, const Inputs& inputs,
                                                      const Segments& segments, const Rows& rows,
                                                      Index num_features, int vectors, int lanes)
@@ -282,7 +285,8 @@ struct Rows {
             states[rows.feature + v * lanes + lane] = get(totals[v], lane);
 }
 
-// Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
+// Folds the share's part of the segment that goes on behind the share. The state of the last share is not
+// used.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -308,8 +312,8 @@ extern "C" void fold_share(i64 share,
 
 constexpr int kJoinFeatures = 64;
 
-// Joins those states along the way: each share gets the states of its first segment before it. As many
-// features are joined side by side.
+// Joins the states that fold_share() left, along the way of the scan, for kJoinFeatures features side by
+// side. Each share gets the states with which its first segment begins.
 extern "C" void join_carries(i64 block,
                              const Segments& segments,
                              const Results& results,
@@ -334,7 +338,7 @@ extern "C" void join_carries(i64 block,
     }
 }
 
-// Scans one feature of a row. `is_first` says that the scan enters its segment with it.
+// Scans feature k of a row. `is_first` is true if the scan enters the segment with this row.
 [[gnu::always_inline]] static inline void scan_lane(States& states, int lane, const Inputs& inputs,
                                                     const Results& results, const Row& row, int k,
                                                     Index index, Index position, const Rows& rows,
@@ -371,9 +375,9 @@ extern "C" void join_carries(i64 block,
     store_feature(results, segment, length, place, get(totals, lane));
 }
 
-// Scans a block of `vectors` vectors of `lanes` features. It goes on from `before`, one state for each
-// feature of a row; null where the segment begins on the way of the scan. `ends` says that its end on that
-// way is there.
+// Scans rows for a block of `vectors` vectors of `lanes` features. The scan goes on from `before`, which has
+// one state for each feature of a row. It is null if the scan enters the segment with these rows. `ends` is
+// true if the scan leaves the segment with them.
 [[gnu::always_inline]] static inline void scan_block(const Inputs& inputs, const Results& results,
                                                      const Segments& segments, const Rows& rows,
                                                      const State* before, bool ends, int vectors, int lanes)
@@ -404,7 +408,7 @@ extern "C" void join_carries(i64 block,
             store_lane(results, rows.segment, length, place + v * lanes + lane, states[v], lane);
 }
 
-// Scans all features of rows.
+// Scans rows for all features, block by block.
 static inline void scan_rows(const Inputs& inputs, const Results& results, const Segments& segments,
                              Rows rows, const State* before, bool ends)
 {
@@ -419,7 +423,8 @@ static inline void scan_rows(const Inputs& inputs, const Results& results, const
         scan_block(columns, all, segments, rows, before, ends, 1, int(num_features - rows.feature));
 }
 
-// A share walks through its segments. The states that it begins with are joined.
+// A share scans its segments one after the other. The states with which it begins have been joined by
+// join_carries().
 extern "C" void scan_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

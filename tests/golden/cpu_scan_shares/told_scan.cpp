@@ -134,7 +134,8 @@ typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
     return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
 }
 
-// Word k of row i becomes word i of column k. Rows begin `stride` bytes apart.
+// Transposes 16 rows of 16 words: word k of row i becomes word i of column k. Rows begin `stride` bytes
+// apart.
 [[gnu::always_inline]] static inline void transpose_words(const void* rows, i64 stride, void* columns)
 {
     const char* from = (const char*)rows;
@@ -174,7 +175,7 @@ struct Items {
 };
 
 // Takes kColumns items for each lane l, from element first + l * lane_items on. Prefetches the elements
-// kFarBytes ahead into the second cache, for later tiles, and the elements that each lane takes next.
+// kFarBytes ahead into the second-level cache, for later tiles, and the elements that each lane takes next.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
@@ -208,8 +209,8 @@ struct Scanned {
         + u64(i64(u64(index) + u64(position) * 5 + u64(segment)))};
 }
 
-// Writes the outputs of the element at `index` of the input, from the states of its segment before it and
-// with it.
+// Writes the outputs of the element at `index` of the input, from its segment's states before this element
+// and with it.
 [[gnu::always_inline]] static inline void scan_item(const Inputs& inputs, const Results& results,
                                                     State before, State through, Index index,
                                                     Index position, Index segment)
@@ -218,35 +219,37 @@ struct Scanned {
     results.told[index] = scanned.told;
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -264,10 +267,10 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// The state with one item more, on the way that the scan takes.
+// Joins the next item on the way of the scan to a state.
 [[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
 
-// Where a share lies on the path of items and ends.
+// A share of the path that passes all items and ends.
 struct Share {
     Cut begin;
     Cut end;
@@ -278,15 +281,15 @@ static inline Share share_of(const Segments& segments, i64 share)
     return {share_begin(segments, share), share_begin(segments, share + 1)};
 }
 
-// Items of a segment.
+// Consecutive items of a segment.
 struct Span {
     Index segment;
     Index begin;
     Index end;
-    bool goes_through;  // the segment comes from one neighbour of the share and goes on to the other
+    bool goes_through;  // true if the segment begins before the share and goes on behind it
 };
 
-// What a share has of the segment that goes on behind it, on the way that the scan takes.
+// Returns the share's items of the segment that goes on behind the share, on the way of the scan.
 static inline Span open_span(const Segments& segments, const Share& share)
 {
     const Index segment = share.end.segment;
@@ -302,8 +305,8 @@ static inline Span open_span(const Segments& segments, const Share& share)
     append(totals, lane, lift_item(inputs, items, k, lane, index, position, segment));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes'
-// totals are joined from left to right.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes' totals
+// are joined from left to right.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {
@@ -339,7 +342,8 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     return total;
 }
 
-// Folds what a share has of the segment that goes on behind it. Of the last share nobody asks.
+// Folds the share's part of the segment that goes on behind the share. The state of the last share is not
+// used.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -351,7 +355,8 @@ extern "C" void fold_share(i64 share,
                               : identity();
 }
 
-// Joins those states along the way: each share gets the state of its first segment before it.
+// Joins the states that fold_share() left, along the way of the scan. Each share gets the state with which
+// its first segment begins.
 extern "C" void join_carries(i64, const Segments& segments, State* share_states)
 {
     const i64 num_shares = (i64(segments.num_items) + segments.num_segments + kShareSteps - 1) / kShareSteps;
@@ -364,10 +369,10 @@ extern "C" void join_carries(i64, const Segments& segments, State* share_states)
     }
 }
 
-// Where a run of items lies, in the order in which the scan takes them.
+// Consecutive items of a segment, in the order in which the scan takes them.
 struct Run {
-    Index index;     // of the input, of the first
-    Index position;  // in its segment
+    Index index;     // place of the first item in the input
+    Index position;  // place of the first item in its segment
     Index segment;
 };
 
@@ -381,7 +386,7 @@ struct Run {
     return load_item(inputs, run.index + step_of(k), run.position + step_of(k), run.segment);
 }
 
-// Scans item k of a run. `is_first` says that the scan enters its segment with it.
+// Scans item k of a run. `is_first` is true if the scan enters the segment with this item.
 [[gnu::always_inline]] static inline State scan_step(const Inputs& inputs, const Results& results,
                                                      const Run& run, Index k, State before, bool is_first)
 {
@@ -393,8 +398,8 @@ struct Run {
     return through;
 }
 
-// A block of a long run is cut into pieces that are scanned side by side, so that few items wait for the one
-// before. First the pieces are folded, to know the state before each.
+// A block of a long run is cut into pieces that are scanned side by side, so that few items wait for the item
+// before. The pieces are folded first, which gives the state before each piece.
 constexpr int kPieces = sizeof(State) <= 8 ? 8 : 4;
 constexpr Index kPieceItems = 64;
 
@@ -445,7 +450,8 @@ static inline State scan_items(const Inputs& inputs, const Results& results, con
     return before;
 }
 
-// A share walks through its segments. The states that it begins with are joined.
+// A share scans its segments one after the other. The first state is the one that the shares before it leave
+// open, if there is one.
 extern "C" void scan_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

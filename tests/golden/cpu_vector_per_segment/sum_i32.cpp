@@ -85,35 +85,37 @@ struct States {
     put(totals, lane, combine(get(totals, lane), later));
 }
 
-// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+// Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
 
-// First item of a segment.
+// Returns the segment's first item.
 static inline Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the last item of a segment.
+// Returns one past the segment's last item.
 static inline Index segment_end(const Segments& segments, Index segment)
 {
     return segment_begin(segments, segment + 1);
 }
 
-// The element that is an item of a segment.
+// Returns the element of the input that is item `item` of a segment.
 static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
-// A place on the path that passes every item and, behind its last item, the end of every segment.
+// A place on the path that passes every item and every end of a segment. The end of a segment comes behind
+// its last item.
 struct Cut {
-    Index item;     // the first that is not passed
-    Index segment;  // the first whose end is not passed
+    Index item;     // the first item that is not passed
+    Index segment;  // the first segment whose end is not passed
 };
 
-// Where a share begins. Shares are equal steps of the path, so each has as many items and ends as any other.
+// Returns the begin of a share. Shares have equal numbers of steps on the path, so each has as many items and
+// ends as any other.
 static inline Cut share_begin(const Segments& segments, i64 share)
 {
     i64 steps = share * kShareSteps;
@@ -131,9 +133,9 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// A segment that began before a share and ends in it waits for the total of what lies before: the tails of
-// the shares from its begin on, joined in order, then the share's head. share_items and share_segments say
-// where each share begins.
+// Joins the parts of segments that shares have cut. The total of such a segment consists of the tails of the
+// shares from its begin on, in order, and of the head of the share in which it ends. share_items and
+// share_segments tell where each share begins.
 extern "C" void join_shares(i64,
                             const Segments& segments,
                             const Results& results,
@@ -172,8 +174,8 @@ extern "C" void join_shares(i64,
     append(totals, lane, get(others, other));
 }
 
-// The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
-// totals at once, so that no addition waits for the one before.
+// Folds the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item and keeps several
+// totals, so that no addition waits for the one before.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
                                Index end)
 {
@@ -226,8 +228,8 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     return total;
 }
 
-// A share folds the segments on its piece of the path one after the other. What it has of a segment that
-// began before it, and of one that ends behind it, waits for join_shares.
+// A share folds the segments between its two cuts, one after the other. Its part of a segment that began
+// before the share, and its part of one that goes on behind the share, wait for join_shares.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,

@@ -45,7 +45,7 @@ constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
 
-// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
+// Returns x and hides its origin from NVRTC, which would fold the minimum or maximum of 0 and -0 to either.
 __device__ __forceinline__ float opaque_f32(float x)
 {
     auto bits = __builtin_bit_cast(int, x);
@@ -147,8 +147,8 @@ struct SegmentValues {
     float share;
 };
 
-// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
-// it is a keyword.
+// Returns the values of a segment whose elements combine to `state`. No result of an operator can be called
+// `state`, because this is a keyword of the language.
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 {
     const RowResult results = finish_row(segment, length, state);
@@ -218,7 +218,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -275,14 +275,14 @@ __device__ __forceinline__ State append_item(State run, const Inputs&, const Ite
 struct OtherItems {
 };
 
-// Loads `count` of them from the element at `index` on; the others become zero.
+// Loads `count` elements of these columns, from the element at `index` on; the others become zero.
 __device__ __forceinline__ OtherItems load_other_items(const Inputs&, Index, int)
 {
     OtherItems items = {};
     return items;
 }
 
-// The elements of a step, as map takes them; kStepItems must be kMapItems.
+// Returns the elements of a step in the form that map takes. kStepItems must be kMapItems.
 __device__ __forceinline__ MapItems map_items_of(const Items& step, const OtherItems&)
 {
     MapItems items = {};
@@ -292,27 +292,28 @@ __device__ __forceinline__ MapItems map_items_of(const Items& step, const OtherI
     return items;
 }
 
-constexpr int kVectors = kItemsPerThread / kStepItems;  // that a thread keeps in registers
-constexpr int kStride = kTeamThreads * kStepItems;  // from one vector of a thread to its next
+constexpr int kVectors = kItemsPerThread / kStepItems;  // vectors that a thread keeps in registers
+constexpr int kStride = kTeamThreads * kStepItems;  // elements from one vector of a thread to its next
 constexpr bool kSpreadsEdges = kTeamThreads >= 2 * kStepItems;
-constexpr int kAhead = 2;  // vectors under way of those that it does not keep
-constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // that a thread takes there at most
+constexpr int kAhead = 2;  // vectors that a thread loads at once if it does not keep them
+constexpr int kEdgeItems = kSpreadsEdges ? 1 : kStepItems - 1;  // most edge elements of a thread
 constexpr int kGroupLanes = kSegmentThreads < kWarpThreads ? kSegmentThreads : kWarpThreads;
 
-// What a thread takes of a segment: vectors, and perhaps elements of its edges, which lie before the
-// segment's first vector and behind its last one.
+// The part of a segment that one thread takes: vectors, and perhaps elements of the segment's edges. The
+// edges lie before the segment's first whole vector and behind its last one.
 struct Part {
-    Index begin;  // of the segment
+    Index begin;  // the segment's first element
     Index length;
-    Index first;        // its first vector
-    Index num_vectors;  // of this thread
-    Index num_kept;     // of these
-    Index edge;         // its first element there
+    Index first;        // first element of the thread's first vector
+    Index num_vectors;  // vectors of the thread
+    Index num_kept;     // vectors that the thread keeps on the chip
+    Index edge;         // the thread's first edge element
     int num_at_edge;
 };
 
-// Vectors begin at multiples of kStepItems. The first thread takes what lies before the first one, the last
-// thread what lies behind the last one; where the order is free and threads suffice, each takes an element.
+// Returns the part of thread `thread`. Vectors begin at multiples of kStepItems. The first thread takes the
+// elements before the first vector, and the last thread takes those behind the last vector. If the order is
+// free and there are enough threads, each thread takes one edge element instead.
 __device__ __forceinline__ Part part_of(const Segments& segments, Index segment, int thread, int most_kept)
 {
     Part part;
@@ -347,8 +348,8 @@ __device__ __forceinline__ State fold_vector(State run, const Inputs& inputs, co
     return run;
 }
 
-// Joins what lanes side by side have, 2, 4, ... of them, in order. Each gets the total of all, and all the
-// same bits, because each joins the same states.
+// Joins the states of `num_lanes` neighbouring lanes, a power of two, in lane order. Each lane gets the
+// total. All lanes join the same states, so all get the same bits.
 __device__ __forceinline__ State join_lanes(State state, int num_lanes)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -361,21 +362,21 @@ __device__ __forceinline__ State join_lanes(State state, int num_lanes)
     return state;
 }
 
-// Joins what the threads of a segment have, in their order. Each gets the total.
+// Joins the states of all threads of a segment, in thread order. Each thread gets the total.
 __device__ __forceinline__ State join_threads(State state)
 {
     state = join_lanes(state, kGroupLanes);
     return state;
 }
 
-// Where the elements of a segment are mapped to, and with what.
+// What is needed to map the elements of a segment. `is_aligned` is true if outputs may be stored in vectors.
 struct Target {
     SegmentValues values;
     Index segment;
     bool is_aligned;
 };
 
-// Maps the first `count` elements of a vector.
+// Maps the first `count` elements of a vector and stores their outputs.
 __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& results, const Target& target,
                                            const Part& part, const MapItems& items, Index index, int count)
 {
@@ -396,7 +397,7 @@ __device__ __forceinline__ void map_vector(const Inputs& inputs, const Results& 
     }
 }
 
-// Folds what a thread has behind the vectors that it keeps.
+// Folds the vectors that this thread does not keep.
 __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, const Part& part)
 {
     #pragma unroll 1
@@ -414,7 +415,8 @@ __device__ __forceinline__ State fold_rest(State run, const Inputs& inputs, cons
     return run;
 }
 
-// Maps what fold_rest() has folded, the last first: what has been read most lately may still be in the caches.
+// Maps the vectors that fold_rest() has folded. Begins with the last one, because the latest reads may still
+// be in the caches.
 __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& results, const Target& target,
                                          const Part& part)
 {
@@ -433,19 +435,22 @@ __device__ __forceinline__ void map_rest(const Inputs& inputs, const Results& re
     }
 }
 
-// kSegmentThreads threads take a segment.
-// Each loads kVectors vectors at once and keeps them in registers, joins what it has with the others, and
-// maps what it has kept: an element comes from memory once, whole vectors of it.
-// Threads side by side have vectors side by side.
-// What a segment has beyond that is folded vector by vector, and read once more.
+// kSegmentThreads threads take one segment.
+// Each thread loads kVectors vectors at once and keeps them in registers. It folds them, joins its total with
+// those of the other threads, and maps the vectors that it kept. So an element is read from memory once, as
+// part of a whole vector.
+// Neighbouring threads take neighbouring vectors.
+// If the segment is longer, its other elements are folded vector by vector, and read once more to be mapped.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
 reduce(Inputs inputs, Segments segments, Results results)
 {
     const int thread = threadIdx.x % kSegmentThreads;
     const Index wanted = Index(blockIdx.x) * kBlockSegments + threadIdx.x / kSegmentThreads;
-    // All lanes of a warp meet in the shuffles. Those that have no segment fold the last one, and store nothing.
+    // All lanes of a warp take part in the shuffles. Lanes without a segment fold the last segment and store
+    // nothing.
     const Index segment = min(wanted, segments.num_segments - 1);
-    // Arrays that do not begin at vectors are read twice, so that these loads are free of conditions on them.
+    // If an array is not aligned to vectors, nothing is kept and elements are read twice. So these loads need
+    // no test of alignment.
     const Part part = part_of(segments, segment, thread, is_aligned(inputs) ? kVectors : 0);
     const int num_at_edge = min(part.num_at_edge, kEdgeItems);
     const Items at_edge = load_items(inputs, part.edge, num_at_edge);

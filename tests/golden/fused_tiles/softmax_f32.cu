@@ -42,7 +42,7 @@ constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
-// Returns x. NVRTC would fold the minimum or the maximum of 0 and -0 to either.
+// Returns x and hides its origin from NVRTC, which would fold the minimum or maximum of 0 and -0 to either.
 __device__ __forceinline__ float opaque_f32(float x)
 {
     auto bits = __builtin_bit_cast(int, x);
@@ -152,8 +152,8 @@ struct SegmentValues {
     float share;
 };
 
-// The values of a segment whose elements combine to `state`. No result of a user can have this name, because
-// it is a keyword.
+// Returns the values of a segment whose elements combine to `state`. No result of an operator can be called
+// `state`, because this is a keyword of the language.
 __device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 {
     const RowResult results = finish_row(segment, length, state);
@@ -233,13 +233,13 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
@@ -290,7 +290,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     constexpr int kHalf = kWarpThreads / 2;
     const int lane = threadIdx.x % kWarpThreads;
     const Index mine = share + lane / kHalf;
-    // Unsigned, because the division is shorter.
+    // An unsigned division takes fewer instructions.
     const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);
@@ -302,15 +302,16 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
 }
 
 // Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
-// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
-// synchronisation behind the wait.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -323,8 +324,8 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
-// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
@@ -333,7 +334,7 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
-// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
+// Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
 __device__ __forceinline__ void copy_odd_column(char* column, const char* source, int element_bytes,
                                                 Index count)
 {
@@ -358,8 +359,8 @@ __device__ __forceinline__ void copy_odd_column(char* column, const char* source
     }
 }
 
-// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
-// perhaps fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist, which
+// may be less than a tile; the other places become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -369,7 +370,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have fewer vectors than lanes
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -387,9 +388,10 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
-// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
-// behind the last end. Always inline: a call would wait for all items that are still being loaded.
+// Returns to each lane the joined totals of the lanes up to it, from the last lane whose bit in `ends` is
+// set. Both ends are included. A set bit means that a segment ends in that lane, and that the lane's total
+// covers the items behind the last end. This function is always inlined, because a call would wait for all
+// items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -454,8 +456,8 @@ __device__ __forceinline__ State lift_at(const Inputs&, const Tile& tile, int it
         + tile_place(item / kItemsPerThread, item % kItemsPerThread * 4, kItemsPerThread * 4)));
 }
 
-// Items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`. Columns that
-// the tile does not hold are loaded from memory, `count` elements of each.
+// Returns the items `item` to `item` + kMapItems - 1 of a tile. The first of them is the element at `index`.
+// Columns that the tile does not hold are loaded from memory, `count` elements of each.
 __device__ __forceinline__ MapItems take_map_items(const Tile& tile, const Inputs&, int item,
                                                    Index, int)
 {
@@ -465,36 +467,37 @@ __device__ __forceinline__ MapItems take_map_items(const Tile& tile, const Input
     return items;
 }
 
-constexpr int kCopies = 1;   // of the rounds of a loop that combines
+constexpr int kCopies = 1;   // copies of the body of a loop that combines
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMapStride = kMapItems * kWarpThreads;
 constexpr int kMapSteps = kTileItems / kMapStride;
-constexpr int kAlignment = 16;                  // items; tiles begin where vectors do
-constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at a time
+constexpr int kAlignment = 16;                  // tiles begin at multiples of 16 items, as vectors do
+constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at once
 constexpr int kMostEnds = kLaneEnds * kWarpThreads;
-constexpr int kSlots = kMostEnds + 2;  // of what is before them, of each, of what is behind
-constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest
+constexpr int kSlots = kMostEnds + 2;  // one for each end, one before the first, one behind the last
+constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest Index
 
-// What a warp keeps in shared memory. Slot 0 is for items of the tile that lie before its first segment,
-// slot k for its k-th segment that has items.
+// A warp's part of shared memory. Slot k belongs to the k-th segment of the tile that has items. Slot 0
+// belongs to the items before the tile's first segment.
 struct alignas(16) Desk {
-    Tile tiles[2];  // one is folded while the other arrives
+    Tile tiles[2];  // one is folded while the next one is copied
     State totals[kSlots];
     SegmentValues values[kSlots];
     Index ends[kSlots];
-    unsigned tails[kItemsPerThread];  // a bit of each item: whether a slot ends with it
-    int first_slots[kItemsPerThread];  // the slot of the first of 32 items
-    unsigned char numbers[kSlots];    // of the segment, counted from the tile's first
+    unsigned tails[kItemsPerThread];  // a bit for each item of the tile: 1 if a slot ends with it
+    int first_slots[kItemsPerThread];  // for each word of `tails`, the slot of its first item
+    unsigned char numbers[kSlots];    // the slot's segment, counted from the tile's first segment
 };
 
-// The segments of a tile.
+// How many segments end in a tile.
 struct Found {
     int num_segments;
-    int num_slots;  // of those that have items
+    int num_slots;  // of these, segments that have items
 };
 
-// Reads where the segments from `segment` on end, kLaneEnds a lane.
+// Reads the ends of the segments from `segment` on, kLaneEnds for each lane. Segments from `end_segment` on
+// get kNoEnd.
 __device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segments& segments, Index segment,
                                           Index end_segment)
 {
@@ -505,19 +508,19 @@ __device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segmen
     }
 }
 
-// Finds the tile's segments: of those that begin at `begin` and behind it, the ones that end in the tile.
-// Stores the results of empty ones; leaves the others' ends and numbers in slots, and a bit of the last item
-// of each.
+// Finds the segments that begin at `begin` or later and end in the tile. Stores the results of empty
+// segments. For each other segment, writes its end and its number to its slot and sets the bit of its last
+// item.
 __device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, const Index (&ends)[kLaneEnds],
                                            Index segment, Index begin, Index tile_begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    __syncwarp();  // what the tile before has left has been read
+    __syncwarp();  // all lanes are done with the tile before
     if (lane < kItemsPerThread)
         desk.tails[lane] = 0;
-    __syncwarp();  // no bit is set
+    __syncwarp();  // all bits are 0
     Found found = {0, 0};
-    Index before = begin;  // the end of the segment before the first of a round
+    Index before = begin;  // end of the segment before the first one of the round
     #pragma unroll
     for (int k = 0; k < kLaneEnds; ++k) {
         if (found.num_segments < k * kWarpThreads)
@@ -549,16 +552,16 @@ __device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, c
     return found;
 }
 
-// The element at `place`, lifted.
+// Lifts item k of `items`, which is the item at `place` of the input.
 __device__ __forceinline__ State lift_at(const Inputs& inputs, const Segments& segments, const Items& items,
                                          int k, Index place)
 {
     return lift_item(inputs, items, k, place);
 }
 
-// Folds a tile: a lane takes kItemsPerThread consecutive items. What it has at the last item of a segment is
-// the segment's total; where that began in an earlier lane, what the lanes before have comes first. Notes the
-// slots of items.
+// Folds a tile: each lane folds kItemsPerThread consecutive items. The run at the last item of a segment is
+// the segment's total. If the segment began in an earlier lane, the run of the lanes before is joined in
+// front. Also writes the slot of the first item of each word of `tails`.
 __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const Inputs& inputs,
                                           const Segments& segments, Index tile_begin, Index begin)
 {
@@ -572,7 +575,7 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
         slot += lane >= delta ? earlier : 0;
     }
     slot += (begin > tile_begin ? 0 : 1) - __popc(tails);
-    const int first = slot;  // where the row begins
+    const int first = slot;  // slot of the row's first item
     if (row % 32 == 0)
         desk.first_slots[row / 32] = slot;
     State run = identity();
@@ -597,8 +600,9 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
         desk.totals[first] = combine(before, desk.totals[first]);
 }
 
-// Finishes the totals of a tile's segments. Items that are not theirs take the values of the first or the
-// last one, so that they are mapped like others; nothing of them is stored.
+// Finishes the totals of the tile's segments, and keeps the values that map needs. Items outside of these
+// segments get the values of the first or last segment. So they are mapped like others, and their outputs are
+// not stored.
 __device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, Index segment, int num_slots)
 {
     #pragma unroll 1
@@ -615,7 +619,7 @@ __device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, 
     }
 }
 
-// Maps the items of a tile from `begin` to before `end`; lanes side by side take vectors side by side.
+// Maps the items of a tile from `begin` to `end` - 1. Neighbouring lanes take neighbouring vectors.
 __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, const Inputs& inputs,
                                          const Segments& segments, const Results& results, bool is_aligned,
                                          Index tile_begin, Index begin, Index end, Index segment)
@@ -648,8 +652,9 @@ __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, con
     }
 }
 
-// Folds and maps a segment that is longer than a tile: the whole warp tile by tile, then once more.
-// Structs come by value, because those whose addresses are taken would be read from local memory everywhere.
+// Folds and maps a segment that is longer than a tile. The whole warp folds it tile by tile, then reads it
+// once more to map it. Structs are passed by value: if their addresses were taken, all their members would be
+// read from local memory.
 __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segments, Results results,
                                        Index segment)
 {
@@ -657,12 +662,12 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
     const Index begin = segment_begin(segments, segment);
     const Index end = segment_end(segments, segment);
     const Index first_tile = begin - begin % kAlignment;
-    State total = identity();  // in lane 0
+    State total = identity();  // right only in lane 0
     #pragma unroll 1
     for (Index tile_begin = first_tile; tile_begin < end; tile_begin += kTileItems) {
         copy_tile(tile, inputs, tile_begin, segments.num_items);
         wait_for_copies();
-        __syncwarp();  // the tile is there
+        __syncwarp();  // the tile has been copied
         State run = identity();
         #pragma unroll 1
         for (int step = 0; step < kSteps; ++step) {
@@ -675,7 +680,7 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
             }
         }
         total = combine(total, warp_reduce(run));
-        __syncwarp();  // the tile has been read
+        __syncwarp();  // all lanes have read the tile
     }
     total = shuffle(total, 0);
     const Index length = end - begin;
@@ -697,9 +702,9 @@ __device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segme
     }
 }
 
-// A warp takes the segments that end in its share of the items, so that none is cut. A tile holds as many
-// whole segments as fit; it arrives in shared memory while the one before is folded and mapped. Totals, and
-// what map needs of them, stay in shared memory too, so an element comes from memory once.
+// A warp takes the segments that end in its share of the items, so that no segment is cut. A tile holds as
+// many whole segments as fit. The next tile is copied to shared memory while this one is folded and mapped.
+// Totals and the values that map needs stay in shared memory, so an element is read from memory once.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs, Segments segments, Results results)
 {
@@ -723,8 +728,8 @@ reduce(Inputs inputs, Segments segments, Results results)
     while (segment < end_segment) {
         const Found found = keep_ends(desk, results, ends, segment, begin, tile_begin);
         wait_for_copies();
-        __syncwarp();  // the tile and its ends are there
-        // Not a segment that is longer than the tile, but it may be alone.
+        __syncwarp();  // the tile has been copied, and its ends are written
+        // If no segment ends in the tile, its first segment is longer than a tile and is taken alone.
         const Index next = segment + max(found.num_segments, 1);
         const Index end =
             found.num_segments > 0 ? desk.ends[found.num_slots] : segment_end(segments, segment);
@@ -734,9 +739,9 @@ reduce(Inputs inputs, Segments segments, Results results)
             copy_tile(desk.tiles[turn ^ 1], inputs, next_tile, segments.num_items);
         if (found.num_slots > 0) {
             fold_tile(desk, desk.tiles[turn], inputs, segments, tile_begin, begin);
-            __syncwarp();  // all totals are there
+            __syncwarp();  // all totals are written
             finish_tile(desk, results, segment, found.num_slots);
-            __syncwarp();  // all values are there
+            __syncwarp();  // all values are written
             map_tile(desk, desk.tiles[turn], inputs, segments, results, is_aligned, tile_begin, begin,
                      end, segment);
         } else if (found.num_segments == 0) {

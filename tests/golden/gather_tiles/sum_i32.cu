@@ -104,8 +104,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
-// once a tile, and one small copy halves the compile time.
+// Returns to each thread the join of the runs of all earlier threads. This function is neither inlined nor
+// unrolled: it runs once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -134,20 +134,20 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
 }
 
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
+// has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -165,26 +165,26 @@ __device__ __forceinline__ StatePieces pieces_of(const State& state)
 
 // Two neighbouring tiles meet at a border: the earlier one may leave a segment open, and the later one may
 // end it. The block that comes second joins both. No block waits for another, so blocks may run in any order.
-constexpr unsigned kHead = 1;     // from behind: the tile up to its first end, of a segment begun before it
-constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
-constexpr unsigned kWaiting = 3;  // from behind: an end that waits; above kWhat, `behind` of wait_at()
-constexpr unsigned kThrough = 4;  // from before: all of a tile in which no segment ends
-constexpr unsigned kBegun = 5;    // from before: the tile behind its last end, or all of the first tile
-constexpr unsigned kWhat = 7;     // mask of these values
+constexpr unsigned kHead = 1;     // of the later tile: items up to its first end; their segment began earlier
+constexpr unsigned kNoHead = 2;   // of the later tile: no segment is cut at this border
+constexpr unsigned kWaiting = 3;  // of the later tile: an end that waits; above kWhat, `behind` of wait_at()
+constexpr unsigned kThrough = 4;  // of the earlier tile: all its items; no segment ends in it
+constexpr unsigned kBegun = 5;    // of the earlier tile: items behind its last end; or the whole first tile
+constexpr unsigned kWhat = 7;     // mask of these kinds
 constexpr int kWhatBits = 3;
 constexpr int kRest = kStatePieces - 1;  // pieces of a state that do not fit into the border's word
 
-// Border k lies behind tile k. Its word is 0 until a block comes, and again after the second block has come.
-// The upper half says what came; the lower half is the first piece of the state. The words of the other
-// pieces have the same form.
+// Border k lies between tiles k and k + 1. Its word is 0 until a block comes, and again after the second
+// block has come. The word's upper half is the kind of the state that came; the lower half is the state's
+// first piece. The words of the other pieces have the same form.
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces of the earlier tile, then of the later one
 };
 
 // The state that the first block left at a border.
 struct Came {
-    unsigned what;  // 0 if no block has come
+    unsigned what;  // the kind of the state; 0 if no block has come
     State state;
 };
 
@@ -197,8 +197,8 @@ __device__ __forceinline__ Came put_together(const u64 (&words)[kStatePieces])
     return {unsigned(words[0] >> 32), pieces.state};
 }
 
-// Brings a state to a border. The first block gets nothing. The second block gets the other block's state,
-// and sets the words to 0 for the next launch. One lane calls it.
+// Brings a state to a border. The first block to come gets nothing. The second block gets the other block's
+// state, and sets the words to 0 for the next launch. One lane calls it.
 __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsigned what, State state)
 {
     const int side = what <= kNoHead ? 1 : 0;
@@ -208,7 +208,7 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     u64 came[kStatePieces];
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
-        came[k] = other_rest[k - 1];  // read while the words are exchanged
+        came[k] = other_rest[k - 1];  // under way while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kStatePieces; ++k)
         own_rest[k - 1] = u64(what) << 32 | pieces.at[k];
@@ -226,8 +226,7 @@ __device__ __forceinline__ Came bring(const Borders& borders, Index border, unsi
     return put_together(came);
 }
 
-// Puts back the state that a tile brought from before, as if no block had come from behind. One lane calls
-// it.
+// Puts the state of the earlier tile back to a border, as if no later tile had come. One lane calls it.
 __device__ __forceinline__ void leave(const Borders& borders, Index border, unsigned what, State state)
 {
     const StatePieces pieces = pieces_of(state);
@@ -269,7 +268,7 @@ __device__ __noinline__ void join_back(Borders borders,
 {
     const int lane = threadIdx.x % kWarpThreads;
     while (border >= 0) {  // no segment begins before the first tile
-        // The tiles of the group; lane 0 has the nearest.
+        // Each lane takes a tile of the group; lane 0 takes the nearest.
         const int num_tiles = int(min(border + 1, Index(kWarpThreads)));
         const Index mine = border - lane;
         u64 words[kStatePieces];
@@ -282,7 +281,7 @@ __device__ __noinline__ void join_back(Borders borders,
             is_there = is_there && words[k] != 0;
         }
         const Came came_before = put_together(words);
-        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // also lanes without a tile
+        const unsigned missing = __ballot_sync(kFullMask, !is_there);  // lanes without a word or a tile
         const unsigned begun = __ballot_sync(kFullMask, is_there && came_before.what == kBegun);
         const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
         const int taken = min(num_tiles, first + 1);
@@ -319,8 +318,8 @@ __device__ __noinline__ void join_back(Borders borders,
     }
 }
 
-// Meets the tile that came to `border` first. Lane `caller` has brought `state` there, from before or from
-// behind, and has got `came`. A whole warp calls it.
+// Meets the tile that came to `border` first. Lane `caller` has brought `state`, of kind `what`, and has got
+// `came`. A whole warp calls it.
 __device__ __forceinline__ void meet(const Borders& borders,
                                      const Segments& segments,
                                      const Results& results,
@@ -350,21 +349,21 @@ __device__ __forceinline__ void meet(const Borders& borders,
 }
 
 constexpr int kMostFolding = kMostBlockThreads - kWarpThreads;  // threads that fold; the last warp finds ends
-constexpr int kRow = kItemsPerThread + 1;  // states, so that lanes that walk rows each meet different banks
-constexpr int kProbes = 8;                 // of a lane in a round
-constexpr int kAhead = 8;                  // ends that a lane reads at a time
+constexpr int kRow = kItemsPerThread + 1;  // one place more, so that lanes walk rows in different banks
+constexpr int kProbes = 8;                 // ends that a lane tests in a round of a search
+constexpr int kAhead = 8;                  // ends that a lane reads at once
 constexpr int kAtOnce = kAhead * kWarpThreads;
 
-// What a block keeps of its tile.
+// A block's tile in shared memory.
 struct Desk {
-    State* states;    // rows of the threads that fold: the items, then the run behind each
-    State* befores;   // what is open before each row
-    unsigned* marks;  // a bit for each item: a segment ends with it
-    Index* bounds;    // of the first segments that end in the tile: their begin, then their ends
+    State* states;    // a row for each folding thread: its items, later the run behind each item
+    State* befores;   // for each row, the run that is open before it
+    unsigned* marks;  // a bit for each item: 1 if a segment ends with it
+    Index* bounds;    // begin of the first segment that ends in the tile, then ends from that segment on
 };
 
-// Lifts the items of a tile, neighbours by neighbouring lanes: what they look up often lies in one line of
-// memory. All that a lane looks up is under way at once.
+// Lifts the items of a tile. Neighbouring lanes lift neighbouring items, whose lookups often lie in one line
+// of memory. All lookups of a lane are under way at once.
 __device__ __forceinline__ void lift_items(const Inputs& inputs,
                                            const Desk& desk,
                                            Index begin,
@@ -393,8 +392,8 @@ __device__ __forceinline__ void lift_items(const Inputs& inputs,
     }
 }
 
-// The ends of kAtOnce segments from `first` on, neighbours in neighbouring lanes; behind the last segment
-// stands an end that no tile reaches.
+// The ends of kAtOnce consecutive segments, neighbouring ends in neighbouring lanes. Behind the last segment
+// an end is kNever, which no tile reaches.
 struct Ends {
     Index at[kAhead];
 };
@@ -411,7 +410,7 @@ __device__ __forceinline__ Ends read_ends(const Segments& segments, Index first)
     return ends;
 }
 
-// How many of the ends are at `place` or before it.
+// Counts the ends that lie at `place` or before it.
 __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
 {
     int count = 0;
@@ -421,8 +420,8 @@ __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
     return count;
 }
 
-// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`,
-// since every thread would keep in memory what a reference is to.
+// Returns the first segment that ends behind `place`. The whole warp searches. `segments` is a copy: a
+// reference would force every thread to keep the object in memory.
 __device__ __noinline__ Index find_first(Segments segments, Index place)
 {
     const Index lane = threadIdx.x % kWarpThreads;
@@ -446,9 +445,10 @@ __device__ __noinline__ Index find_first(Segments segments, Index place)
     return low;
 }
 
-// Marks the ends in the tile. Gives the first segment that ends in it or behind it, and the first one behind.
-// Empty segments before the first item end in the first tile. Where the tile began in the launch before is
-// looked at first: offsets change seldom, and a search waits for memory three times.
+// Marks the ends in the tile. Returns the first segment that ends in the tile or behind it, and the first one
+// that ends behind it. Empty segments before the first item count as ends of the first tile. `known` is the
+// tile's first segment in the launch before. It is tried first, because offsets seldom change and a search
+// waits for memory three times.
 struct Extent {
     Index first;
     Index end;
@@ -472,7 +472,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     #pragma unroll 1
     for (int k = lane; k < folding * kItemsPerThread / 32; k += kWarpThreads)
         desk.marks[k] = 0;
-    __syncwarp();  // no marks are left, and all lanes have read what was known
+    __syncwarp();  // all marks are 0, and all lanes have read `known`
     if (lane == 0) {
         *known = first;
         desk.bounds[0] = segment_begin(segments, first);
@@ -481,7 +481,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     for (;;) {
         #pragma unroll
         for (int k = 0; k < kAhead; ++k) {
-            const Index place = ends.at[k] - begin - 1;  // of the segment's last item
+            const Index place = ends.at[k] - begin - 1;  // place of the segment's last item in the tile
             const Index number = next - first + k * kWarpThreads + lane;
             if (number < folding)
                 desk.bounds[1 + number] = ends.at[k];
@@ -496,7 +496,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
     }
 }
 
-// Walks a thread's row and leaves the run behind each item. Gives what is open behind the row.
+// Walks a thread's row and writes the run behind each item. Returns the run that is open behind the row.
 __device__ __forceinline__ Run fold_row(const Desk& desk)
 {
     const int bit = threadIdx.x * kItemsPerThread;
@@ -512,7 +512,8 @@ __device__ __forceinline__ Run fold_row(const Desk& desk)
     return {(ends >> (kItemsPerThread - 1) & 1u) != 0 ? identity() : run, ends != 0};
 }
 
-// The part of a segment from `from` to `to` that lies in the tile and ends there.
+// Returns the total of a segment's items in the tile that begins at `begin`. The segment holds the items
+// `from` to `to` - 1 and ends in the tile.
 __device__ __forceinline__ State total_in_tile(const Desk& desk, Index begin, Index from, Index to)
 {
     if (to <= max(from, begin))
@@ -523,11 +524,11 @@ __device__ __forceinline__ State total_in_tile(const Desk& desk, Index begin, In
     return began_before_row ? combine(desk.befores[place / kItemsPerThread], run) : run;
 }
 
-// A block takes a tile of consecutive items. All its warps but the last lift them, each thread items that lie
-// as far apart as there are threads, and leave them in shared memory; meanwhile the last warp marks where
-// segments end. Then each thread walks consecutive items, a scan of the block gives what is open before them,
-// and each segment that ends in the tile reads its total where it ends. The last warp brings what is open to
-// the tile's borders.
+// A block takes a tile of consecutive items. All its warps but the last lift the items into shared memory;
+// the items of a thread are as far apart as there are folding threads. Meanwhile the last warp marks where
+// segments end. Then each thread walks a row of consecutive items, and a scan of the block finds the run that
+// is open before each row. Each segment that ends in the tile reads its total at its last item. The last warp
+// brings the states that are open to the tile's borders.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
 fold_tiles(Inputs inputs,
            Segments segments,
@@ -554,15 +555,15 @@ fold_tiles(Inputs inputs,
         if (threadIdx.x % kWarpThreads == 0)
             extent = found;
     }
-    __syncthreads();  // the items and their marks are there
+    __syncthreads();  // the items and the marks are written
 
     Run run = {identity(), false};
     if (folds)
         run = fold_row(desk);
-    const Run before = block_scan_runs(run);  // for the last warp: what the whole tile leaves open
+    const Run before = block_scan_runs(run);  // in the last warp: the run of the whole tile
     if (folds)
         desk.befores[threadIdx.x] = before.total;
-    __syncthreads();  // what is open before each row is there
+    __syncthreads();  // the runs before all rows are written
 
     const bool is_cut = bounds[0] < begin;
     if (folds) {
@@ -590,7 +591,7 @@ fold_tiles(Inputs inputs,
         came = bring(borders, tile, left, before.total);
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
-    __syncwarp();  // both lanes are back
+    __syncwarp();  // both lanes have brought their states
     meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
     meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
 }

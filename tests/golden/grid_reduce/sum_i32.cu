@@ -76,7 +76,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.num_items;
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return 0;
@@ -146,14 +146,14 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-// Folds the elements of a segment that `thread` takes, of `num_threads` threads. combine() must commute.
+// Folds the elements of a segment that thread `thread` of `num_threads` takes. combine() must commute.
 // Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, but at
 // least one vector.
 __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
                                               int thread, int num_threads)
 {
     State total = identity();
-    // The elements before the first whole vector.
+    // Takes the elements before the first whole vector.
     const Index before = min(length, -first & Index(kStepItems - 1));
     if (thread < before)
         total = load_item(inputs, first + thread, thread, segment);
@@ -174,7 +174,7 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
             total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
         }
     }
-    // Then one vector at a time.
+    // Takes the remaining vectors one at a time.
     #pragma unroll 1
     for (; aligned && position + kStepItems <= length; position += stride) {
         const Items items = load_vectors(inputs, first + position);
@@ -182,7 +182,8 @@ __device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first,
         for (int k = 0; k < kStepItems; ++k)
             total = combine(total, lift_item(inputs, items, k, first + position + k));
     }
-    // At most one thread finds less than a vector. Unaligned arrays are read in the same order here.
+    // At most one thread finds less than a vector. If arrays are not aligned, all elements are read here, in
+    // the same order.
     #pragma unroll 1
     for (; position < length; position += stride) {
         #pragma unroll
@@ -209,8 +210,8 @@ reduce(Inputs inputs,
     State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
                                num_blocks * kBlockThreads);
 
-    // Two rounds at most: the segment's blocks fold what their threads have, and its last one what the blocks
-    // had.
+    // The first round joins the totals of a block's threads. A second round, only in the segment's last
+    // block, joins the totals of the segment's blocks.
     State* parts = partials + i64(segment) * num_blocks;
     __shared__ bool last;
     #pragma unroll 1
@@ -220,16 +221,16 @@ reduce(Inputs inputs,
             break;
         if (threadIdx.x == 0) {
             parts[block] = total;
-            __threadfence();  // the partial is seen before the ticket is
-            // Wraps to 0, ready for the next launch.
+            __threadfence();  // others see the partial before the ticket
+            // The last ticket wraps to 0, ready for the next launch.
             last = atomicInc(tickets + segment, num_blocks - 1) == unsigned(num_blocks - 1);
         }
         __syncthreads();  // all threads know whether theirs is the last block
         if (!last)
             return;
-        __threadfence();  // the other blocks' partials are read after their tickets
+        __threadfence();  // reads the other blocks' partials after their tickets
 
-        // Each thread joins a few consecutive ones.
+        // Each thread joins a few consecutive partials.
         const int share = (num_blocks + kBlockThreads - 1) / kBlockThreads;
         total = identity();
         #pragma unroll 1

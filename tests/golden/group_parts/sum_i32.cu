@@ -81,7 +81,8 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
     results.result[segment] = state;
 }
 
-// Each item has the number of its segment, in any order; a negative one is in none.
+// Each item has the number of its segment, so the items of a segment may lie anywhere. An item with a
+// negative number belongs to no segment.
 struct Segments {
     const Number* numbers;  // [num_items]
     unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
@@ -89,8 +90,8 @@ struct Segments {
     Index num_segments;
 };
 
-// The number of an element's group, or -1 if it has none. A number that no group has is noted in
-// `is_outside`.
+// Returns the number of an element's group, or -1 if it has none. Sets `is_outside` if its number is not
+// negative and no group has it.
 __device__ __forceinline__ Index group_of(const Segments& segments, Index index, bool& is_outside)
 {
     const Number number = segments.numbers[index];
@@ -99,24 +100,25 @@ __device__ __forceinline__ Index group_of(const Segments& segments, Index index,
     return is_inside ? Index(number) : Index(-1);
 }
 
-// Tells the host of a number that no group has.
+// Reports to the host that an element has a number that no group has.
 __device__ __forceinline__ void tell_outside(const Segments& segments, bool is_outside)
 {
     if (is_outside)
         atomicOr(segments.outside, 1u);
 }
 
-// Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
+// The source of the elements that a warp folds. load_member() gets the state of element `index` and its
+// group, or -1 if it has no group. The stage defines both.
 struct Members;
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group);
 
-// What the elements of a group have come to.
+// An entry of a table: the total of a group's elements.
 struct Entry {
     State state;
 };
 
-// The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
-// behind.
+// The block's table has a word for the state of each group, which threads change atomically. The counts of
+// elements lie behind the words.
 using StateWord = unsigned;
 union StateBits {
     State state;
@@ -143,7 +145,7 @@ __device__ __forceinline__ void clear_tables(unsigned* table)
     __syncthreads();  // the table is empty
 }
 
-// Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
+// Folds one element of each lane into the block's table. Nothing rounds and combine() commutes, so any order
 // gives the same bits. An element that changes nothing writes nothing.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
@@ -152,8 +154,8 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
     atomic_combine((State*)table + group, state);
 }
 
-// Loads an element of each row for each lane. Behind the share it is the last one once more, without a group,
-// so that all are asked for without a branch.
+// Loads one element of each row for each lane. Behind the share's end, its last element is loaded again and
+// has no group, so that no branch separates the loads.
 __device__ __forceinline__ void load_group_rows(const Members& members, Index first, Index end,
                                                 State (&states)[kRows], int (&groups)[kRows])
 {
@@ -166,8 +168,8 @@ __device__ __forceinline__ void load_group_rows(const Members& members, Index fi
     }
 }
 
-// Folds the elements `begin` to `end` - 1 into a table. Its warps take tiles in their order. The next tile is
-// under way meanwhile.
+// Folds the elements `begin` to `end` - 1 into a table. The table's warps take tiles in order. The next tile
+// is loaded while this one is folded.
 __device__ __forceinline__ void fold_members(const Members& members, Index begin, Index end, unsigned* table)
 {
     const int member = threadIdx.x / kWarpThreads % kTableWarps;
@@ -193,18 +195,17 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
-// The entry of a group in all tables of the block, which are `kTableWords` apart.
+// Joins the entries of a group in all tables of the block, which are `kTableWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
     return read_entry(tables, group);
 }
 
-constexpr int kJoinedGroups = 32;  // of a block, which takes them in kJoiningWarps parts of the tables
+constexpr int kJoinedGroups = 32;  // groups of a block; each of its warps takes a part of the tables
 constexpr int kJoiningWarps = 16;
 
-// Joins the entries `place` of tables `first` to `last` - 1, which are kTableGroups entries long, in their
-// order, and stores the result of the group. The whole block calls it; `is_group` holds for lanes that have
-// one.
+// Joins entry `place` of the tables `first` to `last` - 1 in order, and stores the result of the group. A
+// table has kTableGroups entries. The whole block calls it. `is_group` is false in lanes without a group.
 __device__ __forceinline__ void join_group_tables(const Results& results, const State* tables,
                                                   Index first, Index last, int place, Index group,
                                                   bool is_group)
@@ -224,7 +225,7 @@ __device__ __forceinline__ void join_group_tables(const Results& results, const 
         }
     }
     parts[warp][lane] = total;
-    __syncthreads();  // the parts of all warps are there
+    __syncthreads();  // the parts of all warps are written
     if (warp != 0 || !is_group)
         return;
     #pragma unroll 1
@@ -236,7 +237,7 @@ __device__ __forceinline__ void join_group_tables(const Results& results, const 
 
 constexpr int kPartsOfThread = (kParts + kBlockThreads - 1) / kBlockThreads;
 
-// The sum of the values of all earlier threads of the block.
+// Returns the sum of the values of all earlier threads of the block.
 __device__ __forceinline__ Index sum_before(Index value)
 {
     __shared__ Index sums[kNumWarps];
@@ -250,29 +251,30 @@ __device__ __forceinline__ Index sum_before(Index value)
     }
     if (lane == kWarpThreads - 1)
         sums[warp] = sum;
-    __syncthreads();  // the sums of all warps are there
+    __syncthreads();  // the sums of all warps are written
     Index before = sum - value;
     for (int k = 0; k < warp; ++k)
         before += sums[k];
-    __syncthreads();  // all have read the sums, the next call may write its own
+    __syncthreads();  // all threads have read the sums, so the next call may write them
     return before;
 }
 
-// The share of a block: whole tiles, as many for each block.
+// Returns the length of a block's share: whole tiles, the same number for each block.
 __device__ __forceinline__ Index share_of_block(Index num_items)
 {
     const Index num_tiles = (num_items + kTileItems - 1) / kTileItems;
     return (num_tiles + gridDim.x - 1) / gridDim.x * kTileItems;
 }
 
-// A part is kTableGroups neighbouring groups. Each block counts the elements of its share in each part.
+// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of its share
+// belong to each part.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 count_parts(Segments segments, Index* block_counts, Index* num_counted)
 {
     extern __shared__ unsigned counts[];
     for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
         counts[part] = 0;
-    __syncthreads();  // the counts are zero
+    __syncthreads();  // all counts are 0
     const Index share = share_of_block(segments.num_items);
     const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
     const Index end = min(begin + share, segments.num_items);
@@ -291,8 +293,8 @@ count_parts(Segments segments, Index* block_counts, Index* num_counted)
         *num_counted = gridDim.x;
 }
 
-// A warp takes a part: the count of each block becomes the sum of those of earlier blocks, and part_begins
-// gets the sum of all.
+// Each warp takes one part. It replaces the count of each block by the sum of the counts of all earlier
+// blocks, and writes the sum of all counts to part_begins.
 extern "C" __global__ void __launch_bounds__(32)
 scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
 {
@@ -318,7 +320,7 @@ scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
         part_begins[blockIdx.x] = before;
 }
 
-// One block: sizes of parts become their begins, among elements and among chunks.
+// One block turns the sizes of parts into two begins for each part: its first element and its first chunk.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_parts(Index* part_begins, Index* chunk_begins)
 {
@@ -350,14 +352,15 @@ scan_parts(Index* part_begins, Index* chunk_begins)
     }
 }
 
-// The number of earlier elements of the warp's tile in the part of the lane's own; rows are passed in their
-// order. Each lane keeps the count of the part of its number.
+// Returns the number of earlier elements of the warp's tile that belong to the same part as the lane's
+// element. The warp calls it row by row, in order. In lane k, `count` is the number of elements of part k so
+// far.
 __device__ __forceinline__ int rank_in_part(int& count, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int part = group / kTableGroups;
     unsigned peers = __ballot_sync(kFullMask, group >= 0);
-    unsigned own = peers;  // the lanes whose elements are in the part that this lane counts
+    unsigned own = peers;  // lanes whose elements belong to the part that this lane counts
     #pragma unroll
     for (int bit = 0; bit < 5; ++bit) {
         const unsigned set = __ballot_sync(kFullMask, part >> bit & 1);
@@ -369,8 +372,8 @@ __device__ __forceinline__ int rank_in_part(int& count, int group)
     return rank;
 }
 
-// A block moves its share to the parts, tile by tile, and keeps the order of elements in each part. A tile is
-// put in the order of the parts in shared memory first, so that neighbouring threads write to neighbouring
+// A block moves the elements of its share to their parts, tile by tile, and keeps their order within each
+// part. It first sorts a tile by part in shared memory, so that neighbouring threads write to neighbouring
 // places.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 move_items(Inputs inputs, Segments segments, const Index* block_counts, const Index* part_begins,
@@ -378,10 +381,10 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
 {
     extern __shared__ u64 room[];
     __shared__ int num_staged;
-    Index* const places = (Index*)room;  // where the tile's first element of each part goes
+    Index* const places = (Index*)room;  // for each part, where its first element of the tile goes
     State* const staged = (State*)(places + kParts);
     unsigned* const staged_groups = (unsigned*)(staged + kTileItems);
-    unsigned* const tile_begins = staged_groups + kTileItems;  // of each part
+    unsigned* const tile_begins = staged_groups + kTileItems;  // for each part, its begin in the sorted tile
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     unsigned* const all_counts = tile_begins + kParts;
@@ -392,7 +395,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     const Index share = share_of_block(segments.num_items);
     const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
     const Index end = min(begin + share, segments.num_items);
-    bool is_outside = false;  // count_parts has told
+    bool is_outside = false;  // not used: count_parts has reported it
     #pragma unroll 1
     for (Index tile = begin; tile < end; tile += kTileItems) {
         int count = 0;
@@ -411,7 +414,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
         for (int row = 0; row < kTileRows; ++row)
             ranks[row] = rank_in_part(count, groups[row]);
         counts[lane] = count;
-        __syncthreads();  // the counts of all warps are there
+        __syncthreads();  // the counts of all warps are written
 
         Index num_of_parts[kPartsOfThread];
         Index num_of_thread = 0;
@@ -437,7 +440,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
                 tile_begins[part] = before;
             before += num_of_parts[k];
         }
-        __syncthreads();  // the begins of parts in the tile are there
+        __syncthreads();  // the parts' begins in the tile are written
 
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
@@ -447,7 +450,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
                 staged[at] = states[row];
                 staged_groups[at] = groups[row];
             }
-        __syncthreads();  // the tile is in the order of the parts
+        __syncthreads();  // the tile is sorted by part
 
         for (int at = threadIdx.x; at < num_staged; at += kBlockThreads) {
             const unsigned group = staged_groups[at];
@@ -456,7 +459,7 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             moved_states[to] = staged[at];
             moved_groups[to] = group % kTableGroups;
         }
-        __syncthreads();  // the tile has been moved, the next one may take its place
+        __syncthreads();  // the tile has been moved, so the next one may replace it
 
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
@@ -478,7 +481,8 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     group = members.groups[index];
 }
 
-// A block takes a chunk of a part, a table a share of neighbouring elements of it, as in group_tables.
+// A block takes one chunk of a part. Each table takes a share of consecutive elements of the chunk, as in
+// group_tables.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
             const Index* chunk_begins, State* tables)
@@ -489,7 +493,8 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
         return;
     int part = 0;
     #pragma unroll 1
-    for (int behind = kParts; behind - part > 1;) {  // the last part that begins at or before the chunk
+    // Finds the last part that begins at the chunk or before it.
+    for (int behind = kParts; behind - part > 1;) {
         const int middle = (part + behind) / 2;
         if (chunk_begins[middle] <= chunk)
             part = middle;
@@ -514,7 +519,8 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
     }
 }
 
-// A block joins the entries of neighbouring groups, a warp those of neighbouring chunks of their part.
+// Joins the tables of all chunks. A block takes the entries of neighbouring groups, and each of its warps
+// takes some neighbouring chunks of their part.
 extern "C" __global__ void __launch_bounds__(512)
 join_tables(Segments segments,
             Results results,

@@ -71,7 +71,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -110,15 +110,15 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[k / 4].at[k % 4]);
 }
 
-// What a group has under way of a segment.
+// A segment that a group is folding, with the lane's total so far.
 struct Part {
-    Index first;  // the vectors of the segment begin here, at or before its first element
+    Index first;  // where the segment's first vector begins, at or before `begin`
     Index begin;
     Index end;
     State total;
 };
 
-// A bit for each item of the vector at `index` that is the segment's.
+// Returns a bit for each item of the vector at `index`: 1 if the item belongs to the segment.
 __device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
 {
     const int low = int(max(part.begin - index, Index(0)));
@@ -126,8 +126,9 @@ __device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
     return low < high ? (1u << high) - (1u << low) : 0u;
 }
 
-// Reads the vector at `index`, in which nothing but the items `inside` is folded. Where there are none, the
-// segment's first vector is read, so that lanes behind a segment's end take the same path as the others.
+// Loads the vector at `index`. `inside` has a 1 for each item that will be folded. If it has none, the
+// segment's first vector is loaded instead, so that lanes behind the segment's end take the same path as the
+// others.
 __device__ __forceinline__ Items load_part(const Inputs& inputs,
                                            const Segments& segments,
                                            const Part& part,
@@ -138,7 +139,7 @@ __device__ __forceinline__ Items load_part(const Inputs& inputs,
     return load_items(inputs, from, int(min(segments.num_items - from, Index(kStepItems))));
 }
 
-// Folds the items `inside` of a vector behind `run`.
+// Appends to `run` the items of a vector whose bits in `inside` are 1.
 __device__ __forceinline__ State fold_inside(const Inputs& inputs,
                                              const Items& items,
                                              Index index,
@@ -152,17 +153,17 @@ __device__ __forceinline__ State fold_inside(const Inputs& inputs,
     return run;
 }
 
-// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it. Rows begin
-// at a multiple of kStepItems, so that lanes read vectors wherever a segment begins. Neighbouring groups read
-// neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
-// Each lane goes on with what it has, and the lanes of a group are joined at the end.
+// A group folds its segment row by row. In a row, each lane takes kStepItems consecutive elements. Rows begin
+// at multiples of kStepItems, so that lanes read vectors wherever the segment begins. Neighbouring groups
+// take neighbouring segments, so a warp's reads lie side by side. A group has several segments under way.
+// Each lane keeps its own total over all rows, and the lanes of a group are joined at the end.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
     const int row_items = lanes_per_segment * kStepItems;
-    const int lane_bits = 31 - __clz(lanes_per_segment);  // the compiler folds it; not so __ffs
+    const int lane_bits = 31 - __clz(lanes_per_segment);  // compilers fold this for a constant, but not __ffs
     const int num_groups = block_threads >> lane_bits;
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
@@ -171,7 +172,7 @@ reduce(Inputs inputs,
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
-        // Groups beyond the last segment fold it as well, and store nothing.
+        // Groups behind the last segment fold it again and store nothing.
         const Index segment = min(first + k * num_groups, segments.num_segments - 1);
         const Index begin = segment_first(segments, segment);
         const Index end = begin + segment_length(segments, segment);

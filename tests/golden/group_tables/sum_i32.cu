@@ -71,7 +71,8 @@ __device__ __forceinline__ void store(const Results& results, Index segment, Ind
     results.result[segment] = state;
 }
 
-// Each item has the number of its segment, in any order; a negative one is in none.
+// Each item has the number of its segment, so the items of a segment may lie anywhere. An item with a
+// negative number belongs to no segment.
 struct Segments {
     const Number* numbers;  // [num_items]
     unsigned* outside;      // [1], becomes 1 if a number is not below num_segments
@@ -79,8 +80,8 @@ struct Segments {
     Index num_segments;
 };
 
-// The number of an element's group, or -1 if it has none. A number that no group has is noted in
-// `is_outside`.
+// Returns the number of an element's group, or -1 if it has none. Sets `is_outside` if its number is not
+// negative and no group has it.
 __device__ __forceinline__ Index group_of(const Segments& segments, Index index, bool& is_outside)
 {
     const Number number = segments.numbers[index];
@@ -89,24 +90,25 @@ __device__ __forceinline__ Index group_of(const Segments& segments, Index index,
     return is_inside ? Index(number) : Index(-1);
 }
 
-// Tells the host of a number that no group has.
+// Reports to the host that an element has a number that no group has.
 __device__ __forceinline__ void tell_outside(const Segments& segments, bool is_outside)
 {
     if (is_outside)
         atomicOr(segments.outside, 1u);
 }
 
-// Where the elements that a warp folds come from, and the state and the group of one; -1: it has none.
+// The source of the elements that a warp folds. load_member() gets the state of element `index` and its
+// group, or -1 if it has no group. The stage defines both.
 struct Members;
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group);
 
-// What the elements of a group have come to.
+// An entry of a table: the total of a group's elements.
 struct Entry {
     State state;
 };
 
-// The block's table has a word for the state of each group, which threads exchange as a whole; counts stand
-// behind.
+// The block's table has a word for the state of each group, which threads change atomically. The counts of
+// elements lie behind the words.
 using StateWord = unsigned;
 union StateBits {
     State state;
@@ -133,7 +135,7 @@ __device__ __forceinline__ void clear_tables(unsigned* table)
     __syncthreads();  // the table is empty
 }
 
-// Folds an element for each lane into the block's table. Nothing rounds and combine() commutes, so any order
+// Folds one element of each lane into the block's table. Nothing rounds and combine() commutes, so any order
 // gives the same bits. An element that changes nothing writes nothing.
 __device__ __forceinline__ void fold_row(unsigned* table, State state, int group)
 {
@@ -142,8 +144,8 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
     atomic_combine((State*)table + group, state);
 }
 
-// Loads an element of each row for each lane. Behind the share it is the last one once more, without a group,
-// so that all are asked for without a branch.
+// Loads one element of each row for each lane. Behind the share's end, its last element is loaded again and
+// has no group, so that no branch separates the loads.
 __device__ __forceinline__ void load_group_rows(const Members& members, Index first, Index end,
                                                 State (&states)[kRows], int (&groups)[kRows])
 {
@@ -156,8 +158,8 @@ __device__ __forceinline__ void load_group_rows(const Members& members, Index fi
     }
 }
 
-// Folds the elements `begin` to `end` - 1 into a table. Its warps take tiles in their order. The next tile is
-// under way meanwhile.
+// Folds the elements `begin` to `end` - 1 into a table. The table's warps take tiles in order. The next tile
+// is loaded while this one is folded.
 __device__ __forceinline__ void fold_members(const Members& members, Index begin, Index end, unsigned* table)
 {
     const int member = threadIdx.x / kWarpThreads % kTableWarps;
@@ -183,18 +185,17 @@ __device__ __forceinline__ void fold_members(const Members& members, Index begin
     }
 }
 
-// The entry of a group in all tables of the block, which are `kTableWords` apart.
+// Joins the entries of a group in all tables of the block, which are `kTableWords` apart.
 __device__ __forceinline__ Entry join_warp_tables(unsigned* tables, int group)
 {
     return read_entry(tables, group);
 }
 
-constexpr int kJoinedGroups = 32;  // of a block, which takes them in kJoiningWarps parts of the tables
+constexpr int kJoinedGroups = 32;  // groups of a block; each of its warps takes a part of the tables
 constexpr int kJoiningWarps = 16;
 
-// Joins the entries `place` of tables `first` to `last` - 1, which are kTableGroups entries long, in their
-// order, and stores the result of the group. The whole block calls it; `is_group` holds for lanes that have
-// one.
+// Joins entry `place` of the tables `first` to `last` - 1 in order, and stores the result of the group. A
+// table has kTableGroups entries. The whole block calls it. `is_group` is false in lanes without a group.
 __device__ __forceinline__ void join_group_tables(const Results& results, const State* tables,
                                                   Index first, Index last, int place, Index group,
                                                   bool is_group)
@@ -214,7 +215,7 @@ __device__ __forceinline__ void join_group_tables(const Results& results, const 
         }
     }
     parts[warp][lane] = total;
-    __syncthreads();  // the parts of all warps are there
+    __syncthreads();  // the parts of all warps are written
     if (warp != 0 || !is_group)
         return;
     #pragma unroll 1
@@ -236,8 +237,9 @@ __device__ __forceinline__ void load_member(const Members& members, Index index,
     state = load_item(members.inputs, index, 0, group);
 }
 
-// A table gets a share of neighbouring elements, and neighbouring lanes take neighbouring elements of it.
-// All warps change the table of the block as they come.
+// Each table takes a share of consecutive elements, and neighbouring lanes take neighbouring elements of the
+// share.
+// All warps of a block change its one table atomically, in no fixed order.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fold_tables(Inputs inputs,
             Segments segments,
@@ -268,7 +270,8 @@ fold_tables(Inputs inputs,
         *num_tables = gridDim.x;
 }
 
-// A block joins the entries of neighbouring groups, a warp those of neighbouring tables.
+// Joins the tables of all blocks. A block takes the entries of neighbouring groups, and each of its warps
+// takes some neighbouring tables.
 extern "C" __global__ void __launch_bounds__(512)
 join_tables(Segments segments,
             Results results,

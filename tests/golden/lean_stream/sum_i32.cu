@@ -85,13 +85,13 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
@@ -142,7 +142,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     constexpr int kHalf = kWarpThreads / 2;
     const int lane = threadIdx.x % kWarpThreads;
     const Index mine = share + lane / kHalf;
-    // Unsigned, because the division is shorter.
+    // An unsigned division takes fewer instructions.
     const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);
@@ -180,8 +180,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
-// once a tile, and one small copy halves the compile time.
+// Returns to each thread the join of the runs of all earlier threads. This function is neither inlined nor
+// unrolled: it runs once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -203,12 +203,12 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     return join(earlier, before);
 }
 
-constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them begin in it
+constexpr Index kNoEnd = -1;      // as `waiting`: no segment ends in the share
+constexpr Index kNoneWaits = -2;  // as `waiting`: segments end in the share, and all of them begin in it
 
 // The fold of consecutive items after all segments that begin and end in them are stored.
 struct Share {
-    State head;     // items up to the first end, if that segment began earlier: it waits for the rest
+    State head;     // items up to the first end, if that segment began earlier; it waits for its other parts
     State total;    // items behind the last end, or all items
     Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
 };
@@ -222,7 +222,7 @@ __device__ __forceinline__ void store_waiting(const Segments& segments,
     store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
 }
 
-// Joins two neighbouring shares.
+// Joins two neighbouring shares. If a segment begins in the earlier one and ends in the later one, stores it.
 __device__ __forceinline__ Share join_shares(const Segments& segments,
                                              const Results& results,
                                              Share earlier,
@@ -259,15 +259,16 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
 }
 
 // Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
-// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
-// synchronisation behind the wait.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -280,8 +281,8 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
-// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
@@ -290,9 +291,9 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
-// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
-// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
-// time.
+// Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
+// This function is not inlined: tiles are copied in two places, and a single copy of it saves a twentieth of
+// the compile time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -316,8 +317,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
-// perhaps fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist, which
+// may be less than a tile; the other places become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -327,7 +328,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have fewer vectors than lanes
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -339,7 +340,7 @@ constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
 // Copies `count` offsets of a lane's vector one by one: the last offsets, or the offsets of an array that
-// begins in the middle of a vector. Out of line, because offsets are copied in two places.
+// begins in the middle of a vector. This function is not inlined, because offsets are copied in two places.
 __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Index count)
 {
     #pragma unroll 1
@@ -347,9 +348,9 @@ __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Ind
         to[k] = from[k];
 }
 
-// Starts to copy the offsets from `begin` on into a ring of `ring_offsets`, offset i to place i %
-// ring_offsets. `begin` must be a multiple of kChunkOffsets, `ring_offsets` a power of two. Nothing is copied
-// from behind the last offset.
+// Starts to copy the offsets from `begin` on into a ring. Offset i goes to place i % ring_offsets. `begin`
+// must be a multiple of kChunkOffsets, and `ring_offsets` a power of two. Offsets behind the last one are not
+// copied.
 __device__ __forceinline__ void copy_offsets(Index* ring,
                                              int ring_offsets,
                                              const Segments& segments,
@@ -367,7 +368,7 @@ __device__ __forceinline__ void copy_offsets(Index* ring,
 }
 
 // Marks in shared memory: the items of a warp's tile with which a segment ends.
-using Bits = unsigned short;  // one for each item of a row
+using Bits = unsigned short;  // a bit for each item of a lane's row
 using Marks = unsigned;       // a bit for each item of a tile: 1 if a segment ends with it
 
 // Marks an item of the tile. A place outside of the tile sets no bit, in a word that few lanes share: a
@@ -428,18 +429,18 @@ constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
-// A lane's runs behind the items of a step.
+// The runs behind the items of one step of a lane.
 struct alignas(kStepAlignment) States {
     State at[kStepItems];
 };
 
-// A warp's part of shared memory. Copies to rows that straddle the memory's own rows cost a tenth of the
-// rate.
+// A warp's part of shared memory. It begins at a multiple of 128 bytes, which is a row of all banks. Copies
+// to rows that straddle two rows of banks lose a tenth of the rate.
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tile;     // moved to registers, or lifted, before the next tile is copied there
+    Tile* tile;     // a tile; moved to registers or lifted before the next tile is copied there
     char* states;   // kStateRow bytes for each lane: its run behind each item; then the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets; the first kChunkOffsets follow once more at the end
@@ -491,7 +492,7 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
         int count = 0;
         #pragma unroll
         for (int k = 0; k < kEndsAtOnce; ++k) {
-            places[k] = -32 * (lane + 1);  // for unknown ends: sets no bit, in another word for each lane
+            places[k] = -32 * (lane + 1);  // an unknown end sets no bit; lanes use different words
             if (next + k * kWarpThreads + lane < known)
                 places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
         }
@@ -507,8 +508,8 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
     }
 }
 
-// Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
-// with what is before a row, but for the first.
+// Walks a lane's row and writes the run behind each item. No run goes past the end of a segment. Each row but
+// the first of the tile begins a new run.
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           Index row_begin,
@@ -525,7 +526,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             const int item = step * kStepItems + k;
             State state = lift_item(inputs, some, k, row_begin + item);
             const bool is_begin = begins >> item & 1;
-            if (!is_begin)  // one instruction, where combine() is one
+            if (!is_begin)  // a single instruction if combine() is one
                 state = combine(run, state);
             run = state;
             behind.at[k] = run;
@@ -535,7 +536,8 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
     return run;
 }
 
-// The state that a lane left behind the item at `place`; the identity behind the last one.
+// Returns the run that a lane wrote behind the item at `place`. Behind the tile's last item stands the
+// identity.
 __device__ __forceinline__ State state_at(const char* states, unsigned place)
 {
     constexpr int padding = kStateRow - kRowBytes;
@@ -544,15 +546,19 @@ __device__ __forceinline__ State state_at(const char* states, unsigned place)
 }
 
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
-// once and leaves the run behind every item in shared memory. A scan across the lanes gives what is open
-// before each row. Then each lane takes a segment: where it ends stands the end of its total, and where it
-// began before that row, what is open before the row comes first. An empty segment finds the identity.
-// Totals wait until many can be stored, because memory takes long rows of writes faster than short ones.
-// A tile in which more segments end than there are offsets or room for totals is walked again, with a mark
-// behind the last end that was dealt with. The same mark stands at the share's begin, so that nothing is
-// folded across it. A tile arrives in shared memory while the one before is folded, and so do offsets; no
-// warp waits for another. The first segment that ends in the share may have begun in an earlier one: what the
-// share has of it is the share's head, which waits for join_shares().
+// once, and writes the run behind every item to shared memory. A scan across the lanes finds the run that is
+// open before each row. Then each lane takes a segment and reads the run behind the segment's last item. If
+// the segment began before the row of that item, the run before the row is joined in front. An empty segment
+// reads the identity.
+//
+// Totals are collected and stored together, because memory takes long rows of writes faster than short ones.
+// If more segments end in a tile than there are offsets or room for totals, the tile is walked again, with a
+// mark behind the last segment that has a total. The same mark stands before the share's first item, so that
+// nothing is folded across it. The next tile and its offsets are copied to shared memory while this tile is
+// folded. No warp waits for another.
+//
+// The first segment that ends in the share may have begun in an earlier share. Its part in this share is the
+// share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
@@ -568,10 +574,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
     const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
     const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
-    // Tiles begin where lines of memory do, so the first may hold some items of the share before.
+    // Tiles begin where lines of memory begin, so the first tile may hold some items of the share before.
     Index tile_begin = begin - begin % kLineItems;
-    Index next = first_segment;                            // the first segment that has not been dealt with
-    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    Index next = first_segment;                            // the first segment that has no total yet
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets before it are in the ring or under way
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
@@ -582,22 +588,23 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         *reinterpret_cast<State*>(desk.states + kStateRow * kWarpThreads) = identity();
         desk.staged[0] = identity();
     }
-    Index base = next;         // the segment whose total is the first that waits
-    State carry = identity();  // in lane 0
-    State before;              // what is open before this lane's row
-    bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
+    Index base = next;         // segment of the first total that waits to be stored
+    State carry = identity();  // in lane 0: the run that is open before the tile
+    State before;              // the run that is open before this lane's row
+    bool is_marked = true;     // true if nothing may be joined before the tile's first items
     bool is_over;
     do {
         if (is_marked) {
             wait_for_copies();
-            __syncwarp();  // nothing is on its way to the tile
+            __syncwarp();  // no copy to the tile is under way
             copy_tile(*desk.tile, inputs, tile_begin, segments.num_items);
             fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         }
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
+        __syncwarp();  // tile and offsets are copied; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
-        // One tile under way a warp is enough; more only lets some multiprocessors get ahead of others.
+        // One tile under way for each warp is enough. With more, some multiprocessors only get ahead of
+        // others.
         Items items[kSteps];
         #pragma unroll
         for (int step = 0; step < kSteps; ++step)
@@ -605,26 +612,28 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // all items have been taken
         if (!is_last)
             copy_tile(*desk.tile, inputs, tile_begin + kTileItems, segments.num_items);
-        Index known = copied - 1;  // the ends of the segments before are in the ring
+        Index known = copied - 1;  // the ring holds the ends of the segments before this one
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         if (is_marked) {
             if (lane == 0) {
                 Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
-                // The share's first segment has nothing before the share's begin.
+                // The first segment counts from the share's begin on, though it may have begun before.
                 const Index from = max(begin, *first);
                 *first = from;
                 if (first < desk.ring + kChunkOffsets)
                     first[ring_offsets] = from;
                 mark(desk.marks, from - tile_begin - 1);
             }
-            __syncwarp();  // all see where the first segment begins
+            __syncwarp();  // all lanes see the begin of the first segment
         }
         known = min(min(known, end_segment), next + held_totals / 2);
         const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
         bool is_done = ended < known || ended == end_segment;
-        if (!is_done && !is_last)  // with the last item too: empty segments behind it wait for the next tile
+        // The tile is also done if a segment ends with its last item. Empty segments behind that item wait
+        // for the next tile.
+        if (!is_done && !is_last)
             is_done = desk.ring[unsigned(ended) & (ring_offsets - 1)] - tile_begin >= kTileItems;
-        is_done = __any_sync(kFullMask, is_done);  // the compiler would write the loop twice
+        is_done = __any_sync(kFullMask, is_done);  // without this vote, the compiler writes the loop twice
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
@@ -634,7 +643,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                              desk.states + lane * kStateRow, carry);
         if (ends >> (kItemsPerThread - 1) & 1)
             run = identity();
-        // A lane's run reaches back to the last lane in which something ends.
+        // A lane's run reaches back to the last lane in which a segment ends.
         const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
         const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
         #pragma unroll
@@ -646,8 +655,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         const State rotated = shuffle(run, (lane + kWarpThreads - 1) % kWarpThreads);
         before = lane == 0 ? identity() : rotated;
         State* place_staged = desk.staged + 1 + (next - base) + lane;
-        __syncwarp();  // the states of all rows are there
-        // The totals of the segments that end here.
+        __syncwarp();  // the runs of all rows are written
+        // Reads the totals of the segments that end in the tile.
         #pragma unroll 1
         for (; next < ended; next += kTotalsAtOnce * kWarpThreads) {
             const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
@@ -677,13 +686,13 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         next = ended;
         is_over = is_last && is_done;
         if (__any_sync(kFullMask, next - base > held_totals / 2 || is_over)) {
-            __syncwarp();  // all totals are there
+            __syncwarp();  // all totals are written
             #pragma unroll 2
             for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
                 store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
                       desk.staged[1 + segment - base]);
             if (lane == 0 && base == first_segment && next > base)
-                desk.staged[0] = desk.staged[1];  // the head, where the share has one
+                desk.staged[0] = desk.staged[1];  // the share's head, if it has one
             base = next;
         }
         is_marked = !is_done;
@@ -693,7 +702,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         }
     } while (!is_over);
 
-    // What is open at the end is a total like any other.
+    // The run that is open at the share's end is read like the total of a segment that ends there.
     tile_begin -= kTileItems;
     const Index from = desk.ring[unsigned(next) & (ring_offsets - 1)] - tile_begin;
     const unsigned last = unsigned(max(end - 1 - tile_begin, Index(0)));
@@ -703,7 +712,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         total = combine(earlier, total);
     if (from >= end - tile_begin)
         total = identity();
-    __syncwarp();  // the head is there
+    __syncwarp();  // the head is written
     const State head = desk.staged[0];
     return {head, total, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
@@ -720,8 +729,8 @@ stream(Inputs inputs,
     const Segments& ends = segments;
     extern __shared__ Row desks[];
     __shared__ bool last;
-    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
-    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    // Neighbouring blocks, which may run on one multiprocessor, take shares from both halves of the input. If
+    // segments are short in one half and long in the other, issue slots and memory are then both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
@@ -729,11 +738,11 @@ stream(Inputs inputs,
     char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
     const Share share = stream_share(inputs, ends, results, lay_out(own, ring_offsets), ring_offsets,
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
-    // The desk is done with, and has room for the share where the tile was.
+    // The warp is done with its desk, so its share may replace the tile.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
         *reinterpret_cast<Share*>(own) = share;
-    __syncthreads();  // the shares of all warps are there
+    __syncthreads();  // the shares of all warps are written
     if (threadIdx.x == 0) {
         Share all = share;
         #pragma unroll 1
@@ -742,12 +751,12 @@ stream(Inputs inputs,
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
-        __threadfence();  // the block's share is seen before the ticket is
+        __threadfence();  // others see the block's share before the ticket
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }
     __syncthreads();  // all threads know whether theirs is the last block
     if (!last)
         return;
-    __threadfence();  // the other blocks' shares are read after their tickets
+    __threadfence();  // reads the other blocks' shares after their tickets
     join_all_shares(ends, results, block_heads, block_totals, block_waiting);
 }

@@ -69,7 +69,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -119,18 +119,18 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
     return total;
 }
 
-// Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.
+// The rounds of 32 pairs and fewer belong to one warp, so they need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int pairs = kBlockThreads / 2; pairs > kWarpThreads; pairs /= 2) {
         const bool takes_part = int(threadIdx.x) < pairs;
         if (takes_part)
             state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
-        __syncthreads();  // all have read
+        __syncthreads();  // all threads have read
         if (takes_part)
             tile[threadIdx.x] = state;
         __syncthreads();  // the round is over
@@ -147,5 +147,5 @@ __device__ __forceinline__ State fold_block(State state)
             __syncwarp();  // the round is over
         }
     }
-    return state;  // not read once more: compilers let all warps do so, while this one writes
+    return state;  // not tile[0]: compilers let all warps read it while this warp writes
 }

@@ -73,7 +73,7 @@ __device__ __forceinline__ RowResult finish_row(Index, Index, State state)
     return {state.a, state.b};
 }
 
-// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
+// Returns the number of bytes between the begins of row 0 and row `row`. A row has `row_bytes` bytes.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
     // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
@@ -88,7 +88,7 @@ struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u
     unsigned at[kFeaturesPerLane];
 };
 
-// The address of a feature in row `row`; in row 0 it is `first`.
+// Returns the address of a feature in row `row`. Its address in row 0 is `first`.
 __device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
 {
     return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
@@ -140,13 +140,13 @@ __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
 
-// Second step, if tables are checked: the places of the rows.
+// Second step of loading an element: the places of its rows in checked tables.
 __device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
                                           Index)
 {
 }
 
-// Last step: the rows. `feature` is the lane's first feature.
+// Last step of loading an element: its rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -206,16 +206,17 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. Lanes
-// of a row read neighbouring vectors. A lane has kRowsPerStep rows of kSegmentsPerGroup segments under way.
-// A lane folds its own rows to the end; then the lanes of a feature are joined.
-// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+// A group takes one segment and one block of features. kFeatureLanes lanes share a row, and kRowLanes rows
+// are read side by side. Neighbouring lanes of a row read neighbouring vectors. A lane loads kRowsPerStep
+// rows of each of kSegmentsPerGroup segments at once.
+// Each lane folds its own rows of the whole segment; then the lanes of a feature are joined.
+// Callers pass a constant `is_vector`, so that no branch separates loads of vectors.
 __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments& segments,
                                             const Results& results, bool is_vector)
 {
@@ -235,7 +236,7 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
-        // Groups beyond the last segment fold it as well, and store nothing.
+        // Groups behind the last segment fold it again and store nothing.
         const i64 work = min((i64(blockIdx.x) * kSegmentsPerGroup + k) * groups + group, num_works - 1);
         owners[k] = Index(feature_blocks == 1 ? work : work / feature_blocks);
         features[k] = int(work - i64(owners[k]) * feature_blocks) * group_features;
@@ -253,7 +254,8 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         Row rows[kSegmentsPerGroup][kRowsPerStep];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+            // Behind the segment's end, the numbers of its last row are loaded again. One condition then
+            // covers all loads, so that all are under way at once.
             if (begin < lengths[k]) {
                 #pragma unroll
                 for (int u = 0; u < kRowsPerStep; ++u)

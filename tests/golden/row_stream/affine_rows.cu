@@ -76,7 +76,7 @@ __device__ __forceinline__ RowResult finish_row(Index, Index, State state)
     return {state.a, state.b};
 }
 
-// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
+// Returns the number of bytes between the begins of row 0 and row `row`. A row has `row_bytes` bytes.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
     // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
@@ -91,7 +91,7 @@ struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u
     unsigned at[kFeaturesPerLane];
 };
 
-// The address of a feature in row `row`; in row 0 it is `first`.
+// Returns the address of a feature in row `row`. Its address in row 0 is `first`.
 __device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
 {
     return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
@@ -143,13 +143,13 @@ __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
 
-// Second step, if tables are checked: the places of the rows.
+// Second step of loading an element: the places of its rows in checked tables.
 __device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
                                           Index)
 {
 }
 
-// Last step: the rows. `feature` is the lane's first feature.
+// Last step of loading an element: its rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -213,13 +213,13 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
@@ -257,15 +257,16 @@ __device__ __forceinline__ void ends_before(const Segments& segments, const i64 
 }
 
 constexpr int kGroupFeatures = kFeatureLanes * kFeaturesPerLane;
-constexpr int kFewTails = 8;  // as many are joined by one thread
+constexpr int kFewTails = 8;  // most tails that a single thread joins
 
-// Rows and ends of segments lie in one order, the end of a segment behind its rows.
+// Returns the number of steps of a share. Each row is a step, and so is each end of a segment, which follows
+// the segment's rows.
 __device__ __forceinline__ i64 share_length(const Segments& segments, Index num_shares)
 {
     return (i64(segments.num_items) + segments.num_segments + num_shares - 1) / num_shares;
 }
 
-// The first of the group's lanes in its warp.
+// Returns the first lane of this lane's group in the warp.
 __device__ __forceinline__ int first_group_lane()
 {
     return int(threadIdx.x) % kWarpThreads / kFeatureLanes * kFeatureLanes;
@@ -276,22 +277,23 @@ __device__ __forceinline__ unsigned group_mask()
     return kFullMask >> (kWarpThreads - kFeatureLanes) << first_group_lane();
 }
 
-// Ends of segments, one in each lane of a group: that of `first` and those behind it. `following` are those
-// behind these, which are asked for long before they are needed.
+// Ends of consecutive segments, one in each lane of a group. The first lane has the end of segment `first`.
+// `following` has the next kFeatureLanes ends, which are loaded long before they are needed.
 struct ComingEnds {
     Index first;
     Index mine;
     Index following;
 };
 
-// The end of this lane's segment among those from `first` on; segments from `last` on have the end `none`.
+// Returns the end of this lane's segment. The group's first lane has segment `first`. Segments from `last` on
+// have the end `none`.
 __device__ __forceinline__ Index load_end(const Segments& segments, Index first, Index last, Index none)
 {
     const Index mine = first + int(threadIdx.x) % kFeatureLanes;
     return mine < last ? segment_end(segments, mine) : none;
 }
 
-// Where `segment` ends, for which lanes ask one after the other.
+// Returns the end of `segment`. Callers ask for one segment after the other.
 __device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment,
                                           Index last, Index none)
 {
@@ -303,8 +305,8 @@ __device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segm
     return __shfl_sync(group_mask(), ends.mine, first_group_lane() + int(segment - ends.first));
 }
 
-// Asks for the rows of `count` consecutive elements from `first` on, after their numbers. If they are fewer
-// than kRowsPerStep, the last one is asked for again, so that no condition stands between the loads.
+// Loads the rows of `count` consecutive elements from `first` on, whose numbers are loaded. If `count` is
+// less than kRowsPerStep, the last row is loaded again, so that no condition separates the loads.
 __device__ __forceinline__ void load_step_rows(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
                                                int count, int feature, int num_features, bool is_vector)
 {
@@ -316,7 +318,7 @@ __device__ __forceinline__ void load_step_rows(Row (&rows)[kRowsPerStep], const 
         load_rows(rows[u], inputs, first + min(u, count - 1), 0, 0, feature, num_features, is_vector);
 }
 
-// Asks for `count` consecutive elements from `first` on.
+// Loads `count` consecutive elements from `first` on.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
                                           int count, int feature, int num_features, bool is_vector)
 {
@@ -326,11 +328,12 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
     load_step_rows(rows, inputs, first, count, feature, num_features, is_vector);
 }
 
-// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under
-// way, folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one
-// that goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in
-// which the segment of its head began, or -1 if there is no head, and that segment.
-// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+// kFeatureLanes lanes take one share of rows and ends, and one block of features. They load kRowsPerStep rows
+// at once and fold them from left to right. The part of a segment that began in an earlier share goes to
+// `heads`. The part of a segment that goes on behind the share goes to `tails`. shares[0] is the number of
+// shares. Two numbers for each share follow: the share in which the segment of its head began, or -1 if it
+// has no head, and that segment. Callers pass a constant `is_vector`, so that no branch separates loads of
+// vectors.
 __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments& segments, Index* shares,
                                            State* heads, State* tails, const Results& results,
                                            bool is_vector)
@@ -370,19 +373,20 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     for (int v = 0; v < kFeaturesPerLane; ++v)
         totals[v] = identity();
     ComingEnds coming = {segment - kFeatureLanes, 0, load_end(segments, segment, last, end)};
-    Index next = take_end(coming, segments, segment, last, end);  // where this segment ends
+    Index next = take_end(coming, segments, segment, last, end);  // the end of `segment`
     for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
-        // Rows are asked for before it is asked what ends among them, so that the groups of a warp wait once.
+        // Rows are loaded before the ends among them are looked up, so that the groups of a warp wait only
+        // once.
         Row rows[kRowsPerStep];
         const Index left = end - row;
         const bool is_whole = is_vector && left >= kRowsPerStep;
-        // Of a whole step, whose count is a constant, all addresses are the first one's plus a constant.
+        // In a whole step, `count` is a constant, so that each address is the first address plus a constant.
         if (is_whole)
             load_step(rows, inputs, row, kRowsPerStep, feature, num_features, is_vector);
         else if (left > 0)
             load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features,
                       is_vector);
-        if (is_whole && next >= row + kRowsPerStep) {  // nothing ends before the last of these rows
+        if (is_whole && next >= row + kRowsPerStep) {  // all these rows belong to one segment
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u) {
                 #pragma unroll
@@ -394,7 +398,8 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
         }
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u) {
-            // All segments that end before this row; behind the last row, all that end in the share.
+            // Writes out every segment that ends before this row. After the share's last row, writes out
+            // every remaining segment that ends in the share.
             while (next <= row + u && segment < last) {
                 if (is_cut) {
                     #pragma unroll
@@ -441,7 +446,7 @@ reduce(Inputs inputs,
         fold_share(inputs, segments, shares, heads, tails, results, false);
 }
 
-// Joins the tails of one feature of `count` consecutive shares, the first of which is at `tails`.
+// Joins the tails of one feature of `count` consecutive shares; `tails` points to the first tail.
 __device__ __forceinline__ State join_tails(const State* tails, Index count, int num_features)
 {
     if (count == 1)
@@ -460,18 +465,19 @@ __device__ __forceinline__ State join_tails(const State* tails, Index count, int
     return total;
 }
 
-// A segment with many tails, the head of which is in a share of this block.
+// A segment with many tails whose head is in a share of this block.
 struct Many {
-    Index first;  // the share in which it began
-    Index share;  // that of its head
+    Index first;  // the share in which the segment began
+    Index share;  // the share in which it ends
     Index segment;
     Index length;
 };
 
-// A block looks after some consecutive shares. The total of a segment that ends in one of them and began
-// before is made of the tails since then and the share's head: by a thread for each feature if the tails are
-// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands
-// of tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
+// A block takes some consecutive shares and completes the segments of their heads. The total of such a
+// segment consists of the tails from the share in which it began, in order, and of the head. If there are few
+// tails, one thread joins them for one feature. If there are many, the whole block joins them: each thread
+// takes consecutive tails, kJoinReads at a time. A giant segment has thousands of tails, and the launch lasts
+// as long as their join. So blocks are large and load what they need in few steps.
 extern "C" __global__ void __launch_bounds__(kJoinThreads, kJoinBlocks)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
@@ -481,7 +487,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
     __shared__ int num_many;
     if (threadIdx.x == 0)
         num_many = 0;
-    __syncthreads();  // it is 0 before it is counted up
+    __syncthreads();  // num_many is 0 before threads count it up
     const int num_features = int(results.num_features);
     const Index num_shares = shares[0];
     const int width = min(num_features, kJoinThreads);
@@ -534,7 +540,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
                 store_feature(results, many[k].segment, many[k].length,
                               i64(many[k].segment) * num_features + feature,
                               combine(parts[threadIdx.x], head));
-            __syncthreads();  // all have read the parts before the next ones replace them
+            __syncthreads();  // all threads have read the parts, so the next ones may replace them
         }
     }
 }

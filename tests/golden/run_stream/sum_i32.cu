@@ -87,13 +87,15 @@ struct Segments {
     Index num_items;
 };
 
-// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
-// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// A head is an item of flags or keys that begins a segment. A slice consists of the items that a warp takes
+// at a time.
+// Each lane takes kItems consecutive items of a slice. If states are wide, kItems is smaller, so that a slice
+// takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
 
-// True for an item that begins a segment.
+// True if an item begins a segment.
 __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 {
     return item == 0 || segments.keys[item] != segments.keys[item - 1];
@@ -111,8 +113,8 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
-// which no item is a head, and for arrays that are not aligned to vectors.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. Serves the end of the input,
+// behind which no item is a head, and arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -178,9 +180,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
-// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
-// lane's. All lanes share `places`. A lane reads several keys at once.
+// Stores the keys of the segments that begin in a slice; neighbouring lanes store those of neighbouring
+// segments. The first of these segments has number `first`. `rank` is the number of heads in the slice before
+// this lane's items. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)
@@ -206,9 +208,9 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     }
 }
 
-// The heads of a warp's share of a tile, which is some slices one behind the other. They are found before
-// anything is folded, and kept as marks.
-constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: bits of a lane's items in a slice
+// The heads of a warp's share of a tile. A share consists of consecutive slices. Its heads are found before
+// anything is folded, and are kept as marks.
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // marks of a share, one for each lane and slice
 
 // Keys of the first heads of a share. They are kept until the number of earlier heads is known, so that they
 // need not be read again. A warp keeps as many keys as its part of 48 KiB leaves room for. 512 bytes are
@@ -223,9 +225,9 @@ constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
 struct HeldKeys {
     union {
         Key at[kMostHeldKeys];
-        unsigned short places[kSliceItems];  // of a slice's heads, after `at` is stored
+        unsigned short places[kSliceItems];  // places of a slice's heads; used after `at` is stored
     };
-    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit for each key, by the lanes that read the keys
+    unsigned short exchange[kKeyRows * kWarpThreads];  // for each lane, bits of the keys that it reads
     int count;                                         // keys in `at`: heads of the first `slices` slices
     int slices;
 };
@@ -240,7 +242,7 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
     #pragma unroll
     for (int row = 0; row < kKeyRows; ++row) {
         unsigned bits = vector_heads(keys[row], before_row);
-        bits |= row == 0 && is_first && lane == 0 ? 1u : 0u;  // a segment begins with the input
+        bits |= row == 0 && is_first && lane == 0 ? 1u : 0u;  // the input's first item is a head
         held.exchange[row * kWarpThreads + lane] = (unsigned short)bits;
         int place = num_heads;
         #pragma unroll
@@ -259,7 +261,7 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
     }
     __syncwarp();  // all lanes have written their bits
     const unsigned heads = exchanged_heads(held.exchange);
-    __syncwarp();  // all lanes have read them, so the next slice may write
+    __syncwarp();  // all lanes have read the bits, so the next slice may write
     return heads;
 }
 
@@ -270,8 +272,8 @@ __device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held,
 {
     const int lane = threadIdx.x % kWarpThreads;
     const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    int count = 0;      // heads of the lane
-    int num_heads = 0;  // heads of the warp
+    int count = 0;      // heads in the lane's items so far
+    int num_heads = 0;  // heads in all lanes' items so far
     int held_count = 0;
     int held_slices = 0;
     #pragma unroll 1
@@ -327,9 +329,10 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     __syncwarp();  // all lanes are done with the share
 }
 
-// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
-// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
-// behind the last end. Always inline: a call would wait for all items that are still being loaded.
+// Returns to each lane the joined totals of the lanes up to it, from the last lane whose bit in `ends` is
+// set. Both ends are included. A set bit means that a segment ends in that lane, and that the lane's total
+// covers the items behind the last end. This function is always inlined, because a call would wait for all
+// items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -386,7 +389,7 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 // A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
 // folds kItems consecutive items; and totals replace the items in shared memory.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last counts heads
 constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
 constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
@@ -395,9 +398,9 @@ struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
-// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
-// their own rows. For the same reason, one place stays free behind every 16 single states.
+// Returns the place at which an item of a slice is staged. Vectors are permuted within the row of the lane
+// that folds them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take
+// vectors of their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -420,7 +423,8 @@ struct Shares {
     State heads[kMostWarps];  // total before the first head, if there is one
 };
 
-// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
+// Returns the place in a slice of the k-th item that a lane reads. Neighbouring lanes read neighbouring
+// vectors.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
@@ -453,7 +457,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
         if (head)
-            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
+            *place = total;  // stored last, or ptxas 13.0 runs out of predicates for sm_100
     }
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
@@ -464,7 +468,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
+// Keeps the total up to the first head of a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
@@ -480,7 +484,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int place = least + lane; place < num_heads; place += kWarpThreads) {
-        constexpr Index length = 1;  // store() only tests that it is not 0
+        constexpr Index length = 1;  // store() only tests that a length is not 0
         store(results, first + place - 1, length, staged[place]);
     }
 }
@@ -574,14 +578,14 @@ __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[
 // 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
 // values below; 40 bits of a count.
 constexpr unsigned kTileCount = 1;    // count of the tile alone
-constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to this one
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// One lane of the tile's warp calls it.
+// Publishes a count of a tile. One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
@@ -592,13 +596,14 @@ __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, u
 // progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
+    // The number of words that each lane reads at once. The way back to a prefix grows with the number of
+    // tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // stands for tiles before the first one
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
-    Index other = tile - 1 - lane;  // the lane's tile
+    Index other = tile - 1 - lane;  // the tile that this lane reads
     u64 read[kAhead];
     #pragma unroll
     for (int k = 0; k < kAhead; ++k)
@@ -670,7 +675,7 @@ __device__ __forceinline__ Partial join_group(const Tree& tree, const Results& r
         head = combine(before, head);
     const Index last_segment = tree.last_segments[place];
     const Index segment = __shfl_up_sync(kFullMask, last_segment, 1);
-    constexpr Index length = 1;  // store() only tests that it is not 0
+    constexpr Index length = 1;  // store() only tests that the length is not 0
     if (ends && earlier != 0)
         store(results, segment, length, head);
 
@@ -700,13 +705,13 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
             write_partial(tree, level + place, partial);
             __threadfence();  // others see the partial before the arrival
             const unsigned most = unsigned(members) - 1u;
-            // Wraps to 0, ready for the next launch.
+            // The last arrival wraps to 0, ready for the next launch.
             last = atomicInc(&tree.arrivals[level + size + group], most) == most;
         }
         if (!__any_sync(kFullMask, last))
             return false;
         __threadfence();  // reads the others' partials after their arrivals
-        __syncwarp();     // for all lanes
+        __syncwarp();     // so that this holds for all lanes
         partial = join_group(tree, results, level + group * kWarpThreads, members);
         level += size;
         size = (size + kWarpThreads - 1) / kWarpThreads;
@@ -716,13 +721,13 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
 }
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
-// way. A warp takes a share of each tile, slice by slice: its lanes load neighbouring items, or vectors of
-// them, fold kItems consecutive ones each, and combine strictly as the items lie. The last warp of a block
-// has no items: it finds out how many segments begin before a tile.
+// way. A warp takes a share of each tile, slice by slice. Its lanes load neighbouring items or vectors, fold
+// kItems consecutive items each, and combine strictly in the order of the items. The last warp of a block has
+// no items. It finds the number of segments that begin before a tile.
 //
-// That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
-// nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
-// the last warp looks back while the others fold. Items of a slice are read while the one before is folded.
+// This number passes at most some 25 tiles a microsecond. So tiles are large, and no warp waits for it: a
+// block finds the heads of its next tile before it folds the current one, and its last warp looks back while
+// the others fold. The items of a slice are read while the slice before is folded.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
@@ -737,23 +742,25 @@ fold_runs(Inputs inputs,
           unsigned* arrivals)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
-    __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
-    // Counts of heads are those of the next tile: they are written before a round's first barrier and read
-    // behind it. `firsts`, heads in the input before each share, of the tile and of the next one, are written
-    // between the two barriers of the round before their tile is folded, `shares` between those of its own
-    // round, and both are read behind the second one.
+    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // heads of the current tile and the next one
+    __shared__ HeldKeys held_keys[kMostWarps];  // heads of the next tile
+    // `counts` has the number of heads in each share of the next tile. It is written before a round's first
+    // barrier and read behind it. `firsts` has the number of heads in the input before each share, for the
+    // current tile and the next one. It is written between the two barriers of the round before its tile is
+    // folded. `shares` is written between the two barriers of its tile's own round. Both are read behind the
+    // second barrier.
     __shared__ int counts[kMostWarps];
     __shared__ Index firsts[2][kMostWarps];
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
-    const int share_items = kSliceItems * slices_per_warp;   // of a tile, a warp's
+    const int num_warps = block_threads / kWarpThreads - 1;  // warps that fold
+    const int share_items = kSliceItems * slices_per_warp;   // items of a warp in a tile
     const int tile_items = share_items * num_warps;
     const Index num_tiles = (segments.num_items - 1) / tile_items + 1;
-    // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
+    // Each block takes one ticket more than it has tiles. The last ticket of all wraps to 0 for the next
+    // launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
     const bool is_folding = warp < num_warps;
@@ -762,16 +769,16 @@ fold_runs(Inputs inputs,
 
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
-    __syncthreads();  // the first ticket is there
+    __syncthreads();  // thread 0 has written the first ticket
     Index next = next_tile;
     if (next >= num_tiles)
         return;
-    const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
-    Index tile = num_tiles;                    // is folded; none in the first round
-    int side = 0;                              // of what there are two, the tile's own
-    Index next_first = 0;                      // heads before the next tile, for the last warp
-    int next_heads = 0;                        // in it
-    State items[kItems];                       // the next ones that are folded
+    const unsigned launch = launches[0] + 1u;  // launches[0] changes only after the last tile
+    Index tile = num_tiles;                    // the tile that is folded; none in the first round
+    int side = 0;                              // which of two buffers belongs to the current tile
+    Index next_first = 0;                      // for the last warp: heads before the next tile
+    int next_heads = 0;                        // for the last warp: heads in the next tile
+    State items[kItems];                       // items of the slice that is folded next
 
     #pragma unroll 1
     for (;;) {
@@ -794,13 +801,13 @@ fold_runs(Inputs inputs,
                     counts[warp] = count;
             }
         }
-        __syncthreads();  // all shares of the next tile have their counts
+        __syncthreads();  // the counts of all shares of the next tile are written
 
-        int num_heads = 0;  // in the slices so far
+        int num_heads = 0;  // heads in the warp's slices so far
         if (is_folding) {
             State carry = identity();
             Index opener = 0;
-            // Before the first tile nothing is there to be folded: its first slice is read.
+            // In the first round there is no tile to fold. Only the first slice of the next tile is read.
             #pragma unroll 1
             for (int slice = has_tile ? 0 : slices_per_warp - 1; slice < slices_per_warp; ++slice) {
                 const Index slice_begin = begin + slice * kSliceItems;
@@ -821,7 +828,7 @@ fold_runs(Inputs inputs,
                 store_slice(results, staged, places, num_heads == 0 ? 1 : 0, slice_heads,
                             firsts[side][warp] + num_heads, slice_begin, opener);
                 num_heads += slice_heads;
-                __syncwarp();  // all lanes are done with the slice, the next one may take its place
+                __syncwarp();  // all lanes are done with the slice, so the next one may replace it
             }
             if (lane == 0 && has_tile) {
                 shares.runs[warp] = {carry, num_heads > 0};
@@ -840,7 +847,7 @@ fold_runs(Inputs inputs,
             if (lane < num_warps)
                 firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
+        __syncthreads();  // open runs of the shares, and `firsts` of the next tile, are written
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)
             store_first_end(results, shares, firsts[side][warp]);

@@ -87,13 +87,15 @@ struct Segments {
     Index num_items;
 };
 
-// Heads: items of flags or keys that begin a segment. A slice holds the items that a warp takes at a time:
-// kItems consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+// A head is an item of flags or keys that begins a segment. A slice consists of the items that a warp takes
+// at a time.
+// Each lane takes kItems consecutive items of a slice. If states are wide, kItems is smaller, so that a slice
+// takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
 
-// True for an item that begins a segment.
+// True if an item begins a segment.
 __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 {
     return item == 0 || segments.keys[item] != segments.keys[item - 1];
@@ -111,8 +113,8 @@ __device__ __forceinline__ int warp_scan_counts(int count)
     return count;
 }
 
-// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. For the end of the input, behind
-// which no item is a head, and for arrays that are not aligned to vectors.
+// Returns a bit for each of a lane's kItems items of a slice: 1 for a head. Serves the end of the input,
+// behind which no item is a head, and arrays that are not aligned to vectors.
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -178,9 +180,9 @@ __device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchan
     return heads;
 }
 
-// Stores the keys of the segments that begin in a slice, neighbouring lanes those of neighbouring segments.
-// The first of these segments has number `first`. `rank` is the number of the slice's heads before the
-// lane's. All lanes share `places`. A lane reads several keys at once.
+// Stores the keys of the segments that begin in a slice; neighbouring lanes store those of neighbouring
+// segments. The first of these segments has number `first`. `rank` is the number of heads in the slice before
+// this lane's items. All lanes share `places`. A lane reads several keys at once.
 __device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
                                                  unsigned heads, int rank, int num_heads, Index begin,
                                                  Index first)
@@ -206,9 +208,10 @@ __device__ __forceinline__ void store_slice_keys(unsigned short* places, const S
     }
 }
 
-// Returns to each lane the total of the lanes up to it, from the last lane whose bit in `ends` is set, itself
-// included. A set bit means that a segment ends in that lane, and that the lane's total covers the items
-// behind the last end. Always inline: a call would wait for all items that are still being loaded.
+// Returns to each lane the joined totals of the lanes up to it, from the last lane whose bit in `ends` is
+// set. Both ends are included. A set bit means that a segment ends in that lane, and that the lane's total
+// covers the items behind the last end. This function is always inlined, because a call would wait for all
+// items that are still being loaded.
 __device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -265,7 +268,7 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 // A warp folds slices of flags or keys. Its lanes read neighbouring items, or vectors of items; each lane
 // folds kItems consecutive items; and totals replace the items in shared memory.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last warp counts
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // warps that fold; the last counts heads
 constexpr bool kInVectors = sizeof(State) == 4;     // wider or narrower states were slower in vectors
 constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that a lane reads, stages and takes at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
@@ -274,9 +277,9 @@ struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
     State at[kUnit];
 };
 
-// The place at which an item of a slice is staged. Vectors are permuted within the row of the lane that folds
-// them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take vectors of
-// their own rows. For the same reason, one place stays free behind every 16 single states.
+// Returns the place at which an item of a slice is staged. Vectors are permuted within the row of the lane
+// that folds them. Lanes that stage neighbouring vectors then use different banks, and so do lanes that take
+// vectors of their own rows. For the same reason, one place stays free behind every 16 single states.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     if (!kInVectors)
@@ -299,7 +302,8 @@ struct Shares {
     State heads[kMostWarps];  // total before the first head, if there is one
 };
 
-// The place in a slice of item k of those that a lane reads. Vectors of neighbouring lanes are neighbours.
+// Returns the place in a slice of the k-th item that a lane reads. Neighbouring lanes read neighbouring
+// vectors.
 __device__ __forceinline__ int read_place(int k)
 {
     return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
@@ -332,7 +336,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
         if (head)
-            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
+            *place = total;  // stored last, or ptxas 13.0 runs out of predicates for sm_100
     }
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
@@ -343,7 +347,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     return shuffle(tail, kWarpThreads - 1);
 }
 
-// Keeps the part of the first segment that ends in a warp's share for the other warps. One lane calls it.
+// Keeps the total up to the first head of a warp's share for the other warps. One lane calls it.
 __device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
                                                const unsigned short* places, Index begin)
 {
@@ -359,7 +363,7 @@ __device__ __forceinline__ void store_slice(const Results& results, const State*
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int place = least + lane; place < num_heads; place += kWarpThreads) {
-        constexpr Index length = 1;  // store() only tests that it is not 0
+        constexpr Index length = 1;  // store() only tests that a length is not 0
         store(results, first + place - 1, length, staged[place]);
     }
 }
@@ -453,14 +457,14 @@ __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[
 // 22 bits of the launch's number, so that words of earlier launches are ignored; 2 bits with one of the
 // values below; 40 bits of a count.
 constexpr unsigned kTileCount = 1;    // count of the tile alone
-constexpr unsigned kPrefixCount = 2;  // count of all tiles up to it
+constexpr unsigned kPrefixCount = 2;  // count of all tiles up to this one
 
 __device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
 {
     return (launch & 0x3fffffu) << 2 | what;
 }
 
-// One lane of the tile's warp calls it.
+// Publishes a count of a tile. One lane of the tile's warp calls it.
 __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
 {
     words[tile] = u64(tag) << 40 | u64(count);
@@ -471,13 +475,14 @@ __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, u
 // progress of other blocks.
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
-    // Words that each lane reads at once. The way back to a prefix grows with the number of tiles in flight.
+    // The number of words that each lane reads at once. The way back to a prefix grows with the number of
+    // tiles in flight.
     constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // the word of tiles before the first
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // stands for tiles before the first one
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
     const unsigned tile_tag = word_tag(launch, kTileCount);
-    Index other = tile - 1 - lane;  // the lane's tile
+    Index other = tile - 1 - lane;  // the tile that this lane reads
     u64 read[kAhead];
     #pragma unroll
     for (int k = 0; k < kAhead; ++k)
@@ -512,7 +517,7 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
     return count;
 }
 
-constexpr int kExchanged = kSliceItems;  // bits of heads, by the lanes that read keys; then places of heads
+constexpr int kExchanged = kSliceItems;  // places for bits of heads, later for places of heads
 
 // Returns a bit for each of a lane's kItems items of a slice: 1 for a head.
 __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const Segments& segments,
@@ -530,15 +535,15 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
     #pragma unroll
     for (int row = 0; row < kKeyRows; ++row) {
         unsigned bits = vector_heads(keys[row], before_row);
-        bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // a segment begins with the input
+        bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // the input's first item is a head
         exchange[row * kWarpThreads + lane] = (unsigned short)bits;
     }
     __syncwarp();  // all lanes have written their bits
     return exchanged_heads(exchange);
 }
 
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
+// has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -559,10 +564,11 @@ __device__ __forceinline__ StatePieces pieces_of(const State& state)
 // brings the state that it leaves open. If a segment ends in tile k + 1, one of both tiles stores it. If
 // segments are short, both meet at the border: the first leaves its state there, and the second stores the
 // segment, so neither waits. If segments are long, tile k + 1 reads the words of earlier tiles until it has
-// the segment's begin. Both tiles know the number of segments that begin before the border, which decides.
-constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
-constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head; not of the first tile
-constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
+// the segment's begin. Both tiles know how many segments begin before the border, and this number decides
+// whether segments are short.
+constexpr unsigned kBegun = 0;    // of an earlier tile: total behind its last head
+constexpr unsigned kThrough = 1;  // of an earlier tile without a head: total of all its items
+constexpr unsigned kEnd = 2;      // of a later tile: total up to its first head, or up to the last item
 
 // The state that a tile leaves open at a border travels in pieces of 32 bits, with the place where its
 // segment begins or ends if lengths matter. The border's word has the first piece; the other pieces have
@@ -573,13 +579,13 @@ constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    volatile u64* rest;  // 2 * kRest for each border: pieces from before, then from behind
+    volatile u64* rest;  // 2 * kRest for each border: pieces of the earlier tile, then of the later one
 };
 
 // The state that came to a border from one side.
 struct Open {
     State state;
-    Index head;  // place where its segment begins in the tile before, or ends in the tile behind
+    Index head;  // where its segment begins in the earlier tile, or ends in the later one
 };
 
 __device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
@@ -621,27 +627,27 @@ __device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
     return {state.state, Index(head)};
 }
 
-// The length of a segment that begins at one head and ends at another.
+// Returns the length of a segment that begins at one head and ends at another.
 __device__ __forceinline__ Index length_between(Index begin, Index end)
 {
-    return 1;  // store() only tests that it is not 0
+    return 1;  // store() only tests that a length is not 0
 }
 
 // The states that two tiles leave open at their border.
 struct Meeting {
     Open earlier;
     Open later;
-    bool is_known;      // both have come
-    bool goes_through;  // the tile before has no head
+    bool is_known;      // true if both have come
+    bool goes_through;  // true if the earlier tile has no head
 };
 
-// True if segments are long before the border behind `tile`: on average, at most one begins in each tile.
+// True if segments before the border behind `tile` are long: on average, at most one begins in each tile.
 __device__ __forceinline__ bool is_long(Index num_segments, Index tile)
 {
     return num_segments <= tile + 1;
 }
 
-// Brings a total to a border, from before or from behind. One lane calls it. If tiles meet there and the
+// Brings a total of the earlier or the later tile to a border. One lane calls it. If tiles meet there and the
 // other tile has come, returns both totals.
 __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, unsigned launch, unsigned what,
                                          const Open& open, bool meets)
@@ -655,7 +661,7 @@ __device__ __forceinline__ Meeting bring(const Borders& borders, Index border, u
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         if (meets)
-            came[k] = other_rest[k - 1];  // read while the words are exchanged
+            came[k] = other_rest[k - 1];  // under way while the words are exchanged
     #pragma unroll
     for (int k = 1; k < kPieces; ++k)
         own_rest[k - 1] = border_word(launch, what, pieces[k]);
@@ -694,12 +700,12 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (;;) {
-        const Index mine = nearest - lane * lane_borders;  // and the borders before it
+        const Index mine = nearest - lane * lane_borders;  // the nearest of the lane's borders
         u64 words[kLaneBorders][kPieces];
         int num_through;  // the lane's tiles before the first one with a head
-        unsigned begun;   // the lanes that have a tile with a head
-        unsigned needed;  // the lanes up to the first of these; all if there is none
-        unsigned there;   // the lanes whose needed words have come
+        unsigned begun;   // lanes that have a tile with a head
+        unsigned needed;  // lanes up to the first of these; all if there is none
+        unsigned there;   // lanes whose needed words have come
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
@@ -741,9 +747,9 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
             if (lane + delta <= last)
                 run = combine(earlier_run, run);
         }
-        total = combine(run, total);  // in the first lane
+        total = combine(run, total);  // right only in lane 0
         if (begun != 0) {
-            constexpr Index begin = 0;  // not used
+            constexpr Index begin = 0;  // not used, because lengths do not matter
             if (lane == 0)
                 store(results, segment, length_between(begin, end), total);
             return;
@@ -753,20 +759,22 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
     }
 }
 
-// Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
-// four blocks of 288 or three of 384. Of blocks whose warps have several slices, shared memory holds less.
+// If a lane reads many bytes at once, 1024 threads are resident, with 64 registers each. Otherwise 1152
+// threads are resident, with 56 registers each: four blocks of 288 threads or three of 384. If warps have
+// several slices, shared memory has room for fewer blocks.
 constexpr int kItemBytes = int(sizeof(State));
 constexpr int kReadBytes = kItems * (kItemBytes + int(sizeof(Key)));
 constexpr int kMostResident = kSlicesPerWarp > 1 ? 864 : kReadBytes > 160 ? 1024 : kResidentThreads;
 constexpr int kSliceMarks = kExchanged;
 
-// A block takes a tile, each of its warps but the last a slice of it, or some that follow one another. They
-// find the heads and fold, while the last warp finds out how many segments begin before the tile. Then they
-// store what ends inside the tile, and the last warp brings what is open to the tile's borders. Where that
-// ends a segment that goes through whole tiles, it looks back for the rest.
+// A block takes a tile. Each of its warps but the last takes one slice of the tile, or several consecutive
+// slices. These warps find the heads and fold, while the last warp finds the number of segments that begin
+// before the tile. Then they store the segments that end inside the tile, and the last warp brings the states
+// that are open to the tile's borders. If this ends a segment that goes through whole tiles, the last warp
+// looks back for the segment's other parts.
 //
-// Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
-// block gets the tile of its own number: it has read that one when the ticket is there.
+// Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. A block nearly
+// always gets the tile of its own number, so it reads this tile before its ticket has come.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kMostResident / kBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
@@ -785,17 +793,17 @@ fold_tiles(Inputs inputs,
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
+    const int num_warps = kBlockThreads / kWarpThreads - 1;  // warps that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
     const int first_slice = (is_folding ? warp : 0) * kSlicesPerWarp;
 
-    unsigned launch = 0;  // the last warp's
+    unsigned launch = 0;  // set in the last warp only
     if (!is_folding) {
         if (lane == 0)
-            own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0 for the next launch
+            own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0, ready for the next launch
         launch = launches[0] + 1u;
-        // Words of borders are on their way to the cache meanwhile.
+        // Reads the words of the nearest borders, so that they are on their way to the cache.
         if (Index(blockIdx.x) >= lane) {
             const Index border = Index(blockIdx.x) - lane;
             (void)border_words[border];
@@ -804,8 +812,8 @@ fold_tiles(Inputs inputs,
         }
     }
     State items[kItems];
-    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items
-    int up_to_here[kSlicesPerWarp];  // heads in the slice, up to the lane's
+    unsigned heads[kSlicesPerWarp];  // a bit for each of the lane's items: 1 for a head
+    int up_to_here[kSlicesPerWarp];  // heads in the slice up to this lane's last item
     Index tile = Index(blockIdx.x);
     Index begin = 0;
     #pragma unroll 1
@@ -824,14 +832,14 @@ fold_tiles(Inputs inputs,
             if (lane == kWarpThreads - 1)
                 counts[warp] = count;
         }
-        __syncthreads();  // the ticket is there, and all slices have their counts
+        __syncthreads();  // the ticket and the counts of all slices are written
         if (own_tile == tile)
             break;
         tile = own_tile;
     }
 
-    Index first = 0;    // heads before the tile, for the last warp
-    int num_heads = 0;  // in the warp's slices; for the last warp in the tile
+    Index first = 0;    // for the last warp: heads before the tile
+    int num_heads = 0;  // heads in the warp's slices; for the last warp, in the tile
     if (is_folding) {
         stage_slice(staged_items + first_slice * kSliceRoom, items);
         __syncwarp();  // all items are staged
@@ -863,10 +871,10 @@ fold_tiles(Inputs inputs,
         if (lane < num_warps)
             firsts[lane] = first + up_to_share - count;
     }
-    __syncthreads();  // what the shares leave open is there, and where their segments begin
+    __syncthreads();  // open runs of the shares, and `firsts`, are written
 
     if (is_folding) {
-        int earlier = 0;  // heads in the slices before
+        int earlier = 0;  // heads in the warp's earlier slices
         Index opener = 0;
         #pragma unroll
         for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
@@ -889,15 +897,15 @@ fold_tiles(Inputs inputs,
 
     const Partial partial = join_shares(shares, num_warps);
     const Borders borders = {border_words, border_rest};
-    constexpr Index last_head = 0;  // nobody asks where segments begin
+    constexpr Index last_head = 0;  // not used, because lengths do not matter
     constexpr Index first_head = 0;
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
     const bool is_through = !partial.ends && !is_last;
     const bool looks_back = !is_through && tile > 0 && is_long(first, tile - 1);
-    // Two lanes wait for memory side by side.
+    // Lanes 0 and 1 take one border each, so that they wait for memory at the same time.
     Meeting meeting = {};
-    const bool is_before = lane == 0;  // the tile lies before the lane's border
+    const bool is_before = lane == 0;  // true if the tile lies before the lane's border, false if behind it
     const bool has_end = lane == 1 && !is_through && !looks_back;
     const Index border = is_before ? tile : tile - 1;
     const Index segment = is_before ? last_segment : first - 1;
@@ -916,10 +924,10 @@ fold_tiles(Inputs inputs,
         if (partial.ends)
             store(results, last_segment, length_between(last_head, segments.num_items), partial.tail);
         *segments.num_found = last_segment + 1;
-        launches[0] = launch;  // all others have read it: their counts are in this tile's
+        launches[0] = launch;  // all blocks have read it: the count of this tile includes theirs
     }
-    // At most one border of a tile ends a segment that goes through: the one behind a tile without a head, or
-    // the one before a tile with one.
+    // At most one border of a tile ends a segment that goes through whole tiles: the border behind a tile
+    // without a head, or the border before a tile with a head.
     const unsigned closing = __ballot_sync(kFullMask, meeting.is_known && meeting.goes_through);
     if (closing == 0 && !looks_back)
         return;

@@ -127,7 +127,7 @@ __device__ __forceinline__ Scanned scan_element(State before, State through, uns
         + u64(i64(u64(index) + u64(position) * 5 + u64(segment)))};
 }
 
-// Element k of `items`: its outputs, from the states of its segment before it and with it.
+// Returns the outputs of element k of `items`, from its segment's states before this element and with it.
 __device__ __forceinline__ Scanned scan_item(const Inputs&, const ScanItems& items, int k,
                                              State before, State through, Index index, Index position,
                                              Index segment)
@@ -171,19 +171,19 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
 }
 
-// Empty segments have no items, so no tile knows of them.
+// Empty segments have no items, so tiles do not store them.
 extern "C" __global__ void __launch_bounds__(256)
 store_empty(Segments segments, Results results)
 {
@@ -192,8 +192,8 @@ store_empty(Segments segments, Results results)
         store(results, segment, 0, identity());
 }
 
-// The segment that holds `item`, which must be one of `first` to `last`. It is the last segment that begins
-// at or before the item, so empty segments are skipped.
+// Returns the segment that holds `item`, which must be one of `first` to `last`. It is the last segment that
+// begins at or before the item, so empty segments are skipped.
 __device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
 {
     while (first < last) {
@@ -206,7 +206,7 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// A segment and its items.
+// A segment and the range of its items.
 struct Place {
     Index segment;
     Index begin;
@@ -218,23 +218,24 @@ __device__ __forceinline__ Place place_of(const Segments& segments, Index segmen
     return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
 }
 
-// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+// Makes `place` the segment of `item`, which is the next item on the way of the scan. The segment is one of
+// `first` to `last`.
 __device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
                                            Index last)
 {
     if (item < place.end)
         return;
     Index segment = place.segment + 1;
-    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+    if (segment_end(segments, segment) <= item)  // the segment is empty, as the next ones may be
         segment = find_segment(segments, item, segment, last);
     place = place_of(segments, segment);
 }
 
-// Whether the way enters, or leaves, a segment with an item of it.
+// True if the scan enters, or leaves, a segment with this item.
 __device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
 __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
 
-// The element that is an item of the segment.
+// Returns the element of the input that is item `item`, which belongs to segment `place`.
 __device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
 
 // The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
@@ -264,8 +265,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
-// once a tile, and one small copy halves the compile time.
+// Returns to each thread the join of the runs of all earlier threads. This function is neither inlined nor
+// unrolled: it runs once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -287,14 +288,14 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     return join(earlier, before);
 }
 
-// The state of the items that a scan has passed, with that of the next ones on its way.
+// Joins the state of the items that a scan has passed with the state of the next items on its way.
 __device__ __forceinline__ State join_on_way(State passed, State next)
 {
     return combine(passed, next);
 }
 
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
+// has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {
@@ -310,19 +311,19 @@ __device__ __forceinline__ StatePieces pieces_of(const State& state)
     return pieces;
 }
 
-// States of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile tells its state in pieces
-// of 32 bits, each in a word that holds, from the top: 30 bits of the launch's number, so that words of
-// earlier launches count as nothing; 2 bits of one of these two; the piece. Whoever reads words of one kind
-// has a complete state, and needs no fence.
-constexpr unsigned kOwnState = 1;    // of the tile's items; a segment goes through the tile
-constexpr unsigned kWholeState = 2;  // of all items of the segment that is open behind the tile
+// States of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile publishes its state in
+// pieces of 32 bits. Each piece has a word that holds, from the top: 30 bits of the launch's number, so that
+// words of earlier launches are ignored; 2 bits with one of the values below; the piece. If all words of a
+// tile have the same value there, the state is complete, so readers need no fence.
+constexpr unsigned kOwnState = 1;    // state of the tile's items; one segment goes through the tile
+constexpr unsigned kWholeState = 2;  // state of all items of the segment that is open behind the tile
 
 __device__ __forceinline__ u64 state_word(unsigned launch, unsigned what, unsigned piece)
 {
     return u64(launch << 2 | what) << 32 | piece;
 }
 
-// Called by one lane.
+// Publishes a state of a tile. One lane calls it.
 __device__ __forceinline__ void tell_state(volatile u64* words, Index tile, unsigned launch, unsigned what,
                                            const State& state)
 {
@@ -332,7 +333,7 @@ __device__ __forceinline__ void tell_state(volatile u64* words, Index tile, unsi
         words[tile * kStatePieces + k] = state_word(launch, what, pieces.at[k]);
 }
 
-// Reads what a tile has told; returns its kind, or 0 as long as the words are not all of one.
+// Reads the state that a tile has published. Returns its kind, or 0 until all its words are of one kind.
 __device__ __forceinline__ unsigned ask_state(const volatile u64* words, Index tile, unsigned launch,
                                               State& state)
 {
@@ -352,18 +353,18 @@ __device__ __forceinline__ unsigned ask_state(const volatile u64* words, Index t
     return what;
 }
 
-// The state of the segment that is open before `tile`, which is not the first, for all lanes of a warp. Tiles
-// must have been taken in their order, by blocks that are running: then the wait for them ends.
+// Returns the state of the segment that is open before `tile` to all lanes of a warp. `tile` is not the first
+// tile. Tiles must be taken in their order by running blocks, so that the wait for them ends.
 __device__ __noinline__ State look_back_states(const volatile u64* words, Index tile, unsigned launch)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Index other = tile - 1 - lane;  // the lane's tile
+    Index other = tile - 1 - lane;  // the tile that this lane reads
     State before = identity();
     for (bool is_nearest = true;; is_nearest = false) {
         State state = identity();
         unsigned what = 0;
         unsigned wholes = 0;
-        int last = 0;  // the nearest lane with a whole state, 31 where there is none
+        int last = 0;  // the nearest lane with a whole state; 31 if there is none
         for (;;) {
             if (what == 0 && other >= 0)
                 what = ask_state(words, other, launch, state);
@@ -373,7 +374,7 @@ __device__ __noinline__ State look_back_states(const volatile u64* words, Index 
             if ((~known & kFullMask >> (kWarpThreads - 1 - last)) == 0)
                 break;
         }
-        // Lane 0 gets the states of all lanes up to `last`, the last of which lies farthest back.
+        // Lane 0 gets the joined states of all lanes up to `last`, whose tile lies farthest back.
         #pragma unroll 1
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
             const State farther = shuffle_down(state, delta);
@@ -422,11 +423,11 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A thread passes its items in steps of kScanItems, which are loaded together.
+// A thread takes its items in steps. The kScanItems items of a step are loaded together.
 __device__ __forceinline__ Index step_begin(Index begin, int done) { return begin + done; }
 __device__ __forceinline__ int step_item(int k) { return k; }
 
-// The items of a step from `first` on, and item `at` of them, lifted.
+// load_step() loads `count` items from `first` on; lift_step() lifts item `at` of them.
 __device__ __forceinline__ Items load_step(const Inputs& inputs, Index first, int count)
 {
     return load_items(inputs, first, count);
@@ -437,26 +438,27 @@ __device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& it
     return lift_item(inputs, items, at, index);
 }
 
-// A block takes a tile of consecutive items, a thread kItemsPerThread consecutive ones of it.
-// Tiles, threads and items follow each other from the first item to the last: that is the way of the scan.
-// Blocks take tiles by tickets, along the way, so that all tiles before are done or under way. Threads pass
-// their items twice, of which the second time finds them in the cache: first to know what they leave open for
-// those behind them, then to give each item its outputs. Between, one warp looks back for the state of the
-// segment that the tile begins inside of, if it does.
+// A block takes a tile of consecutive items, and a thread takes kItemsPerThread consecutive items of the
+// tile.
+// Tiles, threads and items follow each other from the first item to the last, which is the way of the scan.
+// Blocks take tiles by tickets, along the way of the scan, so that all tiles before are done or under way.
+// Threads pass their items twice, and find them in the cache the second time. The first pass finds the run
+// that each thread leaves open. The second pass gives each item its outputs. If the tile begins inside of a
+// segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
     __shared__ u64 taken;
-    __shared__ Run of_tile;    // `ends`: a segment is entered in it
-    __shared__ bool is_inside;  // the tile begins inside of a segment that earlier tiles have items of
-    __shared__ State carry;    // of those items
+    __shared__ Run of_tile;    // the tile's run; `ends` is true if the scan enters a segment in the tile
+    __shared__ bool is_inside;  // true if the tile begins inside of a segment
+    __shared__ State carry;    // state of that segment's items in earlier tiles
     if (threadIdx.x == 0) {
         taken = atomicAdd(ticket, 1ull);
-        // Tickets of the next launch begin with 0 again, below the number of that launch.
+        // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
         if (unsigned(taken) == gridDim.x - 1u)
             atomicAdd(ticket, (1ull << 32) - gridDim.x);
     }
-    __syncthreads();  // the ticket is there
+    __syncthreads();  // thread 0 has written the ticket
     const unsigned launch = unsigned(taken >> 32);
     const Index turn = Index(unsigned(taken));
     const Index tile_begin = turn * kTileItems;
@@ -468,7 +470,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
         bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
     }
-    __syncthreads();  // both bounds are there
+    __syncthreads();  // both bounds are written
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
 
@@ -479,7 +481,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         if (threadIdx.x == 0)
             is_inside = turn > 0 && !is_entry(entered, item);
     } else if (threadIdx.x == 0) {
-        is_inside = false;  // in the last tile alone, which is the first on the way
+        is_inside = false;  // thread 0 lacks items only in the first tile of a reverse scan
     }
 
     Run run = {identity(), false};
@@ -506,7 +508,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     const Run before = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         of_tile = join(before, run);
-    __syncthreads();  // the tile's run is there
+    __syncthreads();  // the tile's run is written
     if (threadIdx.x < kWarpThreads) {
         const bool is_known = of_tile.ends || turn == 0;
         if (threadIdx.x == 0)
@@ -520,7 +522,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
             }
         }
     }
-    __syncthreads();  // the carry is there
+    __syncthreads();  // the carry is written
 
     State state = before.total;
     if (is_inside && !before.ends)

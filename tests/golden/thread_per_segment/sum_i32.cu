@@ -69,16 +69,16 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// Elements are combined strictly from left to right, so not even associativity is needed, and the result is
-// the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
-// apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
-// a block's threads apart, so that neighbouring threads store side by side.
+// Elements are combined strictly from left to right, so combine() need not be associative, and results equal
+// the reference bit for bit if arithmetic does. Neighbouring threads read addresses that are a whole segment
+// apart. This is fast for segments of a few elements, and a slow baseline for longer ones. A thread's
+// segments are block_threads apart, so that neighbouring threads store to neighbouring places.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

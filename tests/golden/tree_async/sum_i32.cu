@@ -72,13 +72,14 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// The begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as possible.
+// Returns the begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as
+// possible.
 __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
 {
     return part * (count / num_parts) + min(part, count % num_parts);
@@ -199,15 +200,16 @@ reduce(Inputs inputs,
 }
 
 // Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
-// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
-// synchronisation behind the wait.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -220,8 +222,8 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
-// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
@@ -230,9 +232,9 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
-// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
-// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
-// time.
+// Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
+// This function is not inlined: tiles are copied in two places, and a single copy of it saves a twentieth of
+// the compile time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -256,8 +258,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
-// perhaps fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist, which
+// may be less than a tile; the other places become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -267,7 +269,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have fewer vectors than lanes
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -312,10 +314,10 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-// A warp takes tiles that lie side by side and has two places for them: while its lanes fold the one, copies
-// fill the other, past the registers. Tiles begin at multiples of their size in the input, where vectors can
-// be copied; what a tile holds before the share and behind it is passed over.
-// A lane folds its row of each tile; lanes are joined at the end.
+// A warp takes consecutive tiles and has room for two: while its lanes fold one tile, the next one is copied,
+// past the registers. Tiles begin at multiples of their size in the input, so that vectors can be copied.
+// Elements of a tile that lie outside of the share are skipped.
+// Each lane folds its row of every tile, and the lanes are joined at the end.
 struct alignas(128) TwoTiles {
     Tile at[2];
 };
@@ -339,7 +341,7 @@ __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, I
         copy_tile(mine.at[0], inputs, tile, there);
     for (; tile < last; tile += kWarpItems) {
         wait_for_copies();
-        __syncwarp();  // the tile is there, and all lanes are done with the one before
+        __syncwarp();  // the tile has been copied, and all lanes are done with the one before
         if (tile + kWarpItems < last)
             copy_tile(mine.at[turn ^ 1], inputs, tile + kWarpItems, there);
         #pragma unroll

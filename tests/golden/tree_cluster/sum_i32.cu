@@ -73,13 +73,14 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// The begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as possible.
+// Returns the begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as
+// possible.
 __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
 {
     return part * (count / num_parts) + min(part, count % num_parts);
@@ -111,7 +112,8 @@ __device__ __forceinline__ void wait_for_cluster()
     asm volatile("barrier.cluster.arrive.release; barrier.cluster.wait.acquire;" : : : "memory");
 }
 
-// The address in block `rank` of the cluster of the state that this block has at `mine` in shared memory.
+// Returns the address, in the shared memory of block `rank` of the cluster, of the variable that this block
+// has at `mine`.
 __device__ __forceinline__ const State* in_block(const State* mine, unsigned rank)
 {
     const State* theirs;
@@ -207,23 +209,23 @@ __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, I
     return block_reduce(total);
 }
 
-// Joins the totals of the cluster's blocks, which their threads 0 have, in order, to thread 0 of the first
-// block. All threads of the cluster call it.
+// Joins the totals of the cluster's blocks in order, to thread 0 of the first block. Thread 0 of each block
+// has the block's total. All threads of the cluster call it.
 __device__ __forceinline__ State join_cluster(State total)
 {
     __shared__ State of_block;
     const bool is_first = blockIdx.x % kClusterBlocks == 0;
     if (threadIdx.x == 0)
         of_block = total;
-    wait_for_cluster();  // the totals of all blocks are there
+    wait_for_cluster();  // the totals of all blocks are written
     if (is_first && threadIdx.x < kWarpThreads)
         total = warp_reduce(threadIdx.x < kClusterBlocks ? *in_block(&of_block, threadIdx.x) : identity());
-    wait_for_cluster();  // they have been read: blocks may leave, or write the next ones
+    wait_for_cluster();  // the totals have been read, so blocks may leave or write again
     return total;
 }
 
-// A cluster takes one segment, or every so many of them where there are more than clusters, and needs no
-// memory but its own.
+// A cluster takes one segment. If there are more segments than clusters, it goes on with every
+// num_clusters-th segment. It needs no scratch memory.
 extern "C" __global__ void __cluster_dims__(kClusterBlocks, 1, 1) __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

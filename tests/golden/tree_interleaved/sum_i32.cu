@@ -68,7 +68,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -126,13 +126,14 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
     return total;
 }
 
-// In round r thread t joins the states at t * 2^(r+1) and 2^r further on: whole warps drop out, and nothing
-// is divided. But threads of a warp now read places that are powers of two apart, which meet in few banks.
+// In round r, thread t joins the states at t * 2^(r+1) and 2^r behind it. Whole warps drop out, and no
+// remainder is computed. But the threads of a warp now read places that are powers of two apart, which lie in
+// few banks.
 __device__ __forceinline__ State fold_block(State state)
 {
     __shared__ State tile[kBlockThreads];
     tile[threadIdx.x] = state;
-    __syncthreads();  // all states are there
+    __syncthreads();  // all states are written
     #pragma unroll 1
     for (int stride = 1; stride < kBlockThreads; stride *= 2) {
         const int place = 2 * stride * int(threadIdx.x);

@@ -72,13 +72,14 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// The begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as possible.
+// Returns the begin of part `part` if `count` things are dealt to `num_parts` parts in order, as evenly as
+// possible.
 __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
 {
     return part * (count / num_parts) + min(part, count % num_parts);

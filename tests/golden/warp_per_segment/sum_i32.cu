@@ -76,7 +76,7 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.offsets[segment + 1] - segments.offsets[segment];
 }
 
-// The segment's first element in the input.
+// Returns the segment's first element in the input.
 __device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
@@ -92,7 +92,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
+// Lane k takes the elements k, k + 32, ... of the segment. Neighbouring lanes read neighbouring addresses,
 // and kItemsPerThread loads of a lane are under way at once.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,

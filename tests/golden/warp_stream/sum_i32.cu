@@ -86,13 +86,13 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
@@ -143,7 +143,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     constexpr int kHalf = kWarpThreads / 2;
     const int lane = threadIdx.x % kWarpThreads;
     const Index mine = share + lane / kHalf;
-    // Unsigned, because the division is shorter.
+    // An unsigned division takes fewer instructions.
     const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);
@@ -181,8 +181,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     return run;
 }
 
-// Returns to each thread the join of the runs of all earlier threads. Neither inlined nor unrolled: it runs
-// once a tile, and one small copy halves the compile time.
+// Returns to each thread the join of the runs of all earlier threads. This function is neither inlined nor
+// unrolled: it runs once a tile, and one small copy halves the compile time.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
@@ -204,12 +204,12 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     return join(earlier, before);
 }
 
-constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them begin in it
+constexpr Index kNoEnd = -1;      // as `waiting`: no segment ends in the share
+constexpr Index kNoneWaits = -2;  // as `waiting`: segments end in the share, and all of them begin in it
 
 // The fold of consecutive items after all segments that begin and end in them are stored.
 struct Share {
-    State head;     // items up to the first end, if that segment began earlier: it waits for the rest
+    State head;     // items up to the first end, if that segment began earlier; it waits for its other parts
     State total;    // items behind the last end, or all items
     Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
 };
@@ -223,7 +223,7 @@ __device__ __forceinline__ void store_waiting(const Segments& segments,
     store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
 }
 
-// Joins two neighbouring shares.
+// Joins two neighbouring shares. If a segment begins in the earlier one and ends in the later one, stores it.
 __device__ __forceinline__ Share join_shares(const Segments& segments,
                                              const Results& results,
                                              Share earlier,
@@ -260,15 +260,16 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
 }
 
 // Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
-// Both addresses must be multiples of 16. The copy may be read after a wait, by other lanes after a
-// synchronisation behind the wait.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
 __device__ __forceinline__ void copy_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
 }
 
-// The same for 4 bytes, through the first-level cache. Both addresses must be multiples of 4.
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
 __device__ __forceinline__ void copy_word_async(void* to, const void* from)
 {
     const unsigned shared = unsigned(__cvta_generic_to_shared(to));
@@ -281,8 +282,8 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of row `row` among rows of `row_bytes` in shared memory; `row_bytes` is a power of
-// two, at least 8. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {
@@ -291,9 +292,9 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
-// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
-// Out of line: tiles are copied in two places, and a single copy of this saves a twentieth of the compile
-// time.
+// Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
+// This function is not inlined: tiles are copied in two places, and a single copy of it saves a twentieth of
+// the compile time.
 __device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -317,8 +318,8 @@ __device__ __noinline__ void copy_odd_column(char* column, const char* source, i
     }
 }
 
-// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist,
-// perhaps fewer than a tile or none; the others become zero.
+// Starts to copy a warp's tile of one column; each lane will take one row. Only `count` elements exist, which
+// may be less than a tile; the other places become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -328,7 +329,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have no vector for each lane
+            if (mine < row_bytes * kWarpThreads)  // rows of 8 bytes have fewer vectors than lanes
                 copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
@@ -350,7 +351,7 @@ constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
 // Copies `count` offsets of a lane's vector one by one: the last offsets, or the offsets of an array that
-// begins in the middle of a vector. Out of line, because offsets are copied in two places.
+// begins in the middle of a vector. This function is not inlined, because offsets are copied in two places.
 __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Index count)
 {
     #pragma unroll 1
@@ -358,9 +359,9 @@ __device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Ind
         to[k] = from[k];
 }
 
-// Starts to copy the offsets from `begin` on into a ring of `ring_offsets`, offset i to place i %
-// ring_offsets. `begin` must be a multiple of kChunkOffsets, `ring_offsets` a power of two. Nothing is copied
-// from behind the last offset.
+// Starts to copy the offsets from `begin` on into a ring. Offset i goes to place i % ring_offsets. `begin`
+// must be a multiple of kChunkOffsets, and `ring_offsets` a power of two. Offsets behind the last one are not
+// copied.
 __device__ __forceinline__ void copy_offsets(Index* ring,
                                              int ring_offsets,
                                              const Segments& segments,
@@ -414,11 +415,11 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-constexpr int kCopies = 32;       // all rounds
-constexpr int kWalkCopies = 32;   // all rounds
+constexpr int kCopies = 32;       // all rounds are unrolled
+constexpr int kWalkCopies = 32;   // all rounds are unrolled
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
-// Folds a lane's row, in which no segment ends, into its run.
+// Joins a lane's row to its run. No segment ends in the row.
 __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           Index row_begin,
@@ -434,7 +435,8 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
     return run;
 }
 
-// The number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in all rows.
+// Returns the number of segments that end in the rows of earlier lanes. `num_totals` becomes the number in
+// all rows.
 __device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
 {
     const int lane = threadIdx.x % kWarpThreads;
@@ -542,7 +544,7 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
     }
 }
 
-constexpr int kAllTotals = kTileItems + 1;  // totals of a tile, and of the empty segments behind the last one
+constexpr int kAllTotals = kTileItems + 1;  // greater than any rank, so that empty segments at the end count
 
 // Stores totals at once if more segments end in a tile than there is room for. `here` holds the totals of the
 // next `num_totals` non-empty segments from `begin` on. Stores these, and the empty segments before the last
@@ -577,17 +579,18 @@ __device__ __forceinline__ Index store_crowd(const Segments& segments,
     return begin;
 }
 
-constexpr int kMarks = 2;  // ends that a lane looks for at a time
+constexpr int kMarks = 2;  // ends that a lane marks at once
 
-// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+// A warp's part of shared memory. It begins at a multiple of 128 bytes, which is a row of all banks. Copies
+// to rows that straddle two rows of banks lose a tenth of the rate.
 struct alignas(128) Desk {
-    Tile tiles[kTiles];                     // of two one is folded while the other arrives
-    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
+    Tile tiles[kTiles];                     // if there are two, one is folded while the other is copied
+    State totals[kTileRoom + held_totals];  // totals of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // a bit for each item of each lane: 1 if a segment ends before it
     alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
 };
 
-// What a warp folds: items, and the segments that end in them.
+// The work of a warp: consecutive items, and the segments that end among them.
 struct Stretch {
     Index begin;
     Index end;
@@ -595,7 +598,7 @@ struct Stretch {
     Index end_segment;
 };
 
-// The items and the ends of a share; the whole warp calls it.
+// Returns the items and ends of a share. The whole warp calls it.
 __device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index share, Index num_shares)
 {
     const Cut cut = find_cut(segments, share, num_shares);
@@ -606,9 +609,10 @@ __device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index 
     return {begin, end, first_segment, end_segment};
 }
 
-// Marks where segments end in the tile, two a lane at a time, from segment `next` on, which becomes the first
-// that ends behind the tile.
-// Copies more offsets: afterwards, or between where the ring holds too few for the tile.
+// Marks where segments end in the tile, from segment `next` on, two in each lane at a time. `next` becomes
+// the first segment that ends behind the tile.
+// Then copies more offsets to the ring. If the ring holds too few offsets for the tile, copies some in
+// between too.
 __device__ __forceinline__ void mark_ends(const Segments& segments,
                                           Desk& desk,
                                           Index tile_begin,
@@ -645,28 +649,30 @@ __device__ __forceinline__ void mark_ends(const Segments& segments,
             continue;
         const bool is_done = next < limit || next >= end_segment;
         most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
-        if (!is_done) {  // more ends than the ring holds
+        if (!is_done) {  // more segments end than the ring has offsets
             most = copied;
             in_ring = false;
         }
-        __syncwarp();  // all ends are marked; all have read what copies replace
+        __syncwarp();  // all ends are marked, and all lanes have read the offsets to be replaced
         #pragma unroll 1
         for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, ring_offsets, segments, copied);
         if (is_done)
             break;
         wait_for_copies();
-        __syncwarp();  // the offsets are there
+        __syncwarp();  // the offsets have been copied
     }
 }
 
-// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
-// walks them once; where a segment ends before an item, what the lane has goes to that segment's place
-// among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
-// are stored when there is no room for more, because memory takes long rows of writes faster than short
-// ones. What is open at the end of a tile is carried into the next in a register. A tile arrives in
-// shared memory while the one before is folded, and so do offsets; no warp waits for another. The first
-// segment that ends in the share may have begun in an earlier one: what the share has of it is the
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and walks
+// them once. If a segment ends before an item, the lane writes its run to the segment's place among the
+// totals and begins a new run. A scan across the lanes completes the first total of each lane.
+//
+// Totals are stored when there is no room for more, because memory takes long rows of writes faster than
+// short ones. A register carries the run that is open at the end of a tile into the next tile. The next tile
+// and its offsets are copied to shared memory while this tile is folded. No warp waits for another.
+//
+// The first segment that ends in the share may have begun in an earlier share. Its part in this share is the
 // share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
@@ -679,22 +685,22 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
 {
     const int lane = threadIdx.x % kWarpThreads;
     const auto [begin, end, first_segment, end_segment] = find_stretch(segments, share, num_shares);
-    // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
+    // Tiles begin where vectors begin, so lane 0 may read some items of the share before.
     const int skipped = unsigned(begin) % kItemsPerThread;
     Index tile_begin = begin - skipped;
     copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
     Index next = first_segment;  // the first segment that has not ended yet
-    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    Index most = next + ring_offsets / 2;                  // where the last copy may begin
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets before it are in the ring or under way
+    Index most = next + ring_offsets / 2;                  // a copy of offsets may begin here at the latest
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
-    State* const totals = desk.totals + 1;  // there may be something before the first
-    Index base = first_segment;             // the segment whose total is the first of `totals`
+    State* const totals = desk.totals + 1;  // one place is left before the first total
+    Index base = first_segment;             // the segment of totals[0]
     desk.ends[lane] = 0;
-    State head = identity();   // in lane 0
-    State carry = identity();  // in lane 0
+    State head = identity();   // in lane 0: the share's head
+    State carry = identity();  // in lane 0: the run that is open before the tile
 
     bool is_last;
     do {
@@ -704,8 +710,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, ring_offsets, segments, copied);
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there, the marks are clear
-        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        __syncwarp();  // tile and offsets are copied, and the marks are 0
+        // One tile under way for each warp is enough. With more, some multiprocessors only get ahead of
+        // others.
         Items items[kSteps];
         #pragma unroll
         for (int step = 0; step < kSteps; ++step)
@@ -729,24 +736,24 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, run);
             carry = warp_reduce(run);
         } else {
-            const int room = kTileRoom + held_totals - 2;  // one place before the totals, one behind them
-            // Make room for the totals of all that end here.
+            const int room = kTileRoom + held_totals - 2;  // less one place before the totals and one behind
+            // If there is no room for the totals of this tile, stores the totals so far.
             if (__any_sync(kFullMask, next - base > room)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
-                __syncwarp();  // the totals have been read
+                __syncwarp();  // all lanes have read the totals
             }
             State* const here = totals + (ended - base);
-            // The share's own borders count as ends: nothing is folded across them. What stands before its
-            // begin goes to the place before the first total, what is open at its end to the one behind the
-            // last.
+            // The share's borders count as ends, so that nothing is folded across them. The run before the
+            // share's begin goes to the place before the first total. The run that is open at the share's end
+            // goes to the place behind the last total.
             const bool cuts = is_first && lane == 0;
             unsigned ends = desk.ends[lane];
             if (cuts && !ends_at_begin)
-                ends &= ~(1u << skipped);  // empty segments
+                ends &= ~(1u << skipped);  // only empty segments end there
             desk.ends[lane] = 0;
             int num_totals;
-            int rank = find_rank(ends, num_totals);  // of the lane's first end among those of the tile
+            int rank = find_rank(ends, num_totals);  // rank of the lane's first end among the tile's ends
             unsigned heads = ends;
             if (cuts && !ends_at_begin) {
                 heads |= 1u << skipped;
@@ -755,24 +762,24 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             const int last = is_last ? int(end - tile_begin) : 0;
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
-            Index crowd = ended;  // the first segment that the totals are of
+            Index crowd = ended;  // the first segment in the tile that is not stored yet
             run = walk_row(inputs,
                            items,
                            row_begin, heads, here + rank, run);
             run = join_rows(run, heads, here, rank);
             if (cuts && ends_at_begin)
-                here[0] = identity();  // what lane 0 folded before the share's begin is not its own
+                here[0] = identity();  // items before the share's begin belong to another share
             carry = shuffle(run, kWarpThreads - 1);
             __syncwarp();  // all totals are complete
             if (began_before && ended == first_segment && next > ended)
                 head = here[0];
             if (is_last) {
-                // Nothing is open where a segment ends with the share.
+                // Nothing is open if a segment ends with the share.
                 const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
                 const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
                 carry = is_open ? here[num_totals] : identity();
             }
-            // Empty segments are among those that end here, or some totals are stored.
+            // True if empty segments end in the tile too, or if some totals are stored already.
             if (num_totals < next - crowd || crowd != ended) {
                 if (__any_sync(kFullMask, next - base <= room)) {
                     let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
@@ -782,8 +789,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 }
             }
         }
-        __syncwarp();  // totals, ring and tile have been read
-        // Where segments are short, the next tile may need more offsets than there was room for until now.
+        __syncwarp();  // all lanes have read totals, ring and tile
+        // If segments are short, the next tile may need more offsets than the ring had room for so far.
         most = next + min(Index(ring_offsets - kChunkOffsets), next - ended + kWarpThreads);
         tile_begin += kTileItems;
     } while (!is_last);
@@ -803,8 +810,8 @@ stream(Inputs inputs,
 {
     extern __shared__ Desk desks[];
     __shared__ bool last;
-    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
-    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    // Neighbouring blocks, which may run on one multiprocessor, take shares from both halves of the input. If
+    // segments are short in one half and long in the other, issue slots and memory are then both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
@@ -815,11 +822,11 @@ stream(Inputs inputs,
     const Share share = stream_share(inputs, segments, results, desk,
                                      ring_offsets,
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
-    // The desk is done with, and has room for the share where the tile was.
+    // The warp is done with its desk, so its share may replace the tile.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
         *reinterpret_cast<Share*>(own) = share;
-    __syncthreads();  // the shares of all warps are there
+    __syncthreads();  // the shares of all warps are written
     if (threadIdx.x == 0) {
         Share all = share;
         #pragma unroll 1
@@ -828,12 +835,12 @@ stream(Inputs inputs,
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
-        __threadfence();  // the block's share is seen before the ticket is
+        __threadfence();  // others see the block's share before the ticket
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }
     __syncthreads();  // all threads know whether theirs is the last block
     if (!last)
         return;
-    __threadfence();  // the other blocks' shares are read after their tickets
+    __threadfence();  // reads the other blocks' shares after their tickets
     join_all_shares(segments, results, block_heads, block_totals, block_waiting);
 }

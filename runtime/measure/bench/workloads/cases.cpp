@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/data/groups.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/measure/bench/agreement.h"
 #include "runtime/support/text_table.h"
@@ -137,6 +138,8 @@ CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t n
     prepared.workload.op = op_;
     prepared.workload.num_features = num_features_;
     auto segments = resolve(layout, num_elements).segments;
+    if (segments.form == SegmentForm::groups)
+        segments = GroupOrder(segments.numbers, segments.num_segments).take_segments();
     if (request_.index_bits)
         segments = with_index_bits(std::move(segments), *request_.index_bits);
     refuse_empty_segments(op_, layout, segments);

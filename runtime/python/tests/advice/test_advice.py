@@ -55,6 +55,10 @@ ARRAYS = {
     "give {}.filled(VALUE)": [
         Case("sf.standard.sum(np.ones(3), by=@).result", "by", r"give (by\.filled\(VALUE\))", [1, 2], "by = np.ma.array(list('aba'), mask=[0, 0, 1])", {"VALUE": '"b"'}),
     ],
+    "give by= in place of keys=, which takes keys in any order": [
+        Case("next(sf.stream(sf.standard.sum, np.ones(3), @)).result", "keys=np.array([2, 1, 2]), sort_keys=True", r"(give by= in place of keys=)", [1, 2],
+             fill={"give by= in place of keys=": "by=np.array([2, 1, 2])"}),
+    ],
     "give keys=, or leave sort_keys= out": [
         Case("sf.standard.sum(np.ones(3), @).result", "by=np.array([2, 1, 2]), sort_keys=False", r"(give keys=), or leave sort_keys= out", [1, 1, 1],
              fill={"give keys=": "keys=np.array([2, 1, 2]), sort_keys=False"}),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import segfold as sf
+from segfold import _gradient
 from same_results import expect_same
 
 X = np.array([1.5, -2.0, 0.25, 3.0, 0.5, -1.0, 2.0, 1.0, -0.5])
@@ -60,6 +61,16 @@ def test_torch_checks_gradients_of_rows(torch):
     assert torch.autograd.gradcheck(lambda x: sf.torch.fold(op, x, w, uniform=3), [x])
     with pytest.raises(RuntimeError, match="'w' has one number for a row of features"):
         sf.torch.fold(op, x, w.requires_grad_(), uniform=3).sum().backward()
+
+
+def test_a_gradient_is_derived_once(torch):
+    x = torch.from_numpy(X).requires_grad_()
+
+    def backward():
+        torch.autograd.grad(sf.torch.fold(sf.standard.softmax, x, uniform=3).square().sum(), x)
+        return _gradient.has_zero_gradient.cache_info().misses
+
+    assert backward() == backward()
 
 
 def test_torch_compiles_forward_and_backward(torch):

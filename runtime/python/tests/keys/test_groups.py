@@ -43,6 +43,20 @@ def test_numbers_are_integers_of_any_width(dtype):
     assert np.array_equal(sf.standard.sum(x, groups=numbers, num_groups=100), np.bincount(numbers.astype("i8"), x, 100))
 
 
+@pytest.mark.parametrize("n", [0, 1, 5000])
+def test_plans_of_the_host_fold_groups_as_they_lie(n):
+    rng = np.random.default_rng(n)
+    ids, x = rng.integers(-2, 9, n), rng.integers(-9, 9, n).astype(np.int32)
+    plan = sf.plan(sf.standard.sum, x, groups=ids, num_groups=10)
+    wanted = [x[ids == group].sum() for group in range(10)]
+    assert plan.stage == "group_shares"
+    assert plan(x, groups=ids).tolist() == wanted
+    assert plan(x, groups=ids, num_groups=10).tolist() == wanted
+    if n > 1:
+        with pytest.raises(sf.InputError, match="there are 10 groups"):
+            plan(x, groups=ids + 5)
+
+
 def test_without_a_number_of_groups_the_largest_number_is_the_last_group():
     assert sf.standard.sum(np.array([1, 2, 4]), groups=np.array([3, 0, 3])).tolist() == [2, 0, 0, 5]
     assert sf.standard.sum(np.array([1, 2]), groups=np.array([-1, -7])).tolist() == []
@@ -262,14 +276,58 @@ def test_a_plan_by_one_column_of_keys_folds_other_keys():
     assert plan(x, by=np.array([5, 5, 4, 5])).result.tolist() == [4, 11]
 
 
-@pytest.mark.parametrize("word", ["groups", "by"])
-def test_streams_take_no_groups(word):
-    with pytest.raises(TypeError, match=rf"stream\(\) takes no {word}=: groups in any order need all elements"):
-        sf.stream(sf.standard.sum, np.ones(3), **{word: np.array([0, 1, 2])})
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@pytest.mark.parametrize("chunk, memory", [(700, "16K"), (7, 3000), (5000, "1G")])
+def test_streams_fold_groups_in_the_order_of_their_elements(backend, chunk, memory):
+    n = 3000
+    ids, a, b = drawn(n, 40, "i4", has_none=True), rng.integers(1, 9, n), rng.integers(-9, 9, n)
+
+    def parts_of(array):
+        return (array[i : i + chunk] for i in range(0, n, chunk))
+
+    wanted = AFFINE(a, b, groups=ids, num_groups=50, backend="reference")
+    (parts,) = sf.stream(AFFINE, parts_of(a), parts_of(b), groups=parts_of(ids), num_groups=50, memory=memory, backend=backend)
+    assert parts.a.tolist() == wanted.a.tolist() and parts.b.tolist() == wanted.b.tolist()
+    keys = ids.astype("f4") * -0.5
+    for sort in (True, False):
+        wanted = AFFINE(a, b, by=keys, sort=sort, backend="reference")
+        (parts,) = sf.stream(AFFINE, a, b, by=keys, sort=sort, memory=memory, backend=backend)
+        assert parts.keys.tolist() == wanted.keys.tolist() and parts.b.tolist() == wanted.b.tolist()
 
 
-def test_a_plan_takes_no_groups():
-    with pytest.raises(sf.InputError, match="groups in any order are given to calls"):
+def test_streams_of_groups_know_places_and_lengths():
+    x, ids = rng.normal(size=900), drawn(900, 12, has_none=True)
+    for op in (sf.standard.mean, sf.standard.argmax):
+        wanted, (parts,) = op(x, groups=ids), sf.stream(op, x, groups=ids, memory=4000)
+        for part, right in zip(parts, wanted) if isinstance(wanted, tuple) else [(parts, wanted)]:
+            np.testing.assert_allclose(part, right, rtol=1e-12)
+
+
+def test_wrong_groups_of_streams_are_refused():
+    x, ids = np.ones(3), np.array([0, 5, 1])
+    for words, message in [
+        ({"groups": ids, "num_groups": 2}, "element 1 is 5, and there are 2 groups"),
+        ({"groups": ids[:2]}, "'groups' has 2 elements, but column 'x' has 3"),
+        ({"groups": x}, "the numbers of groups are f64; they are integers"),
+        ({"num_groups": 2}, "there is no groups="),
+        ({"groups": ids, "num_groups": -1}, "num_groups is -1"),
+        ({"groups": ids, "sort": False}, "sort=False says how groups of by= are ordered"),
+        ({"groups": ids, "by": ids}, "given twice"),
+        ({"groups": ids, "reproducible": True}, "no plan of them is reproducible"),
+        ({"by": np.ones((3, 2))}, "'by' are several columns"),
+    ]:
+        with pytest.raises(sf.InputError, match=message):
+            list(sf.stream(sf.standard.sum, x, **words))
+    least = sf.operator("operator least(x: f64) -> f64 { state m: f64 lift x combine(a, b) min(a, b) }")
+    with pytest.raises(sf.InputError, match="segment 2 is empty"):
+        list(sf.stream(least, x, groups=ids))
+    assert [part.tolist() for part in sf.stream(least, x, groups=np.array([1, 0, 1]))] == [[1, 1]]
+    with pytest.raises(sf.InputError, match="has no memory for those of groups"):
+        sf.stream(sf.standard.sum.scanned(), x, groups=ids)
+
+
+def test_a_plan_needs_the_number_of_groups():
+    with pytest.raises(sf.InputError, match="a plan of groups needs their number"):
         sf.plan(sf.standard.sum, np.array([1, 2, 4]), groups=np.array([0, 1, 2]))
 
 

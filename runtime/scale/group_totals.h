@@ -1,0 +1,97 @@
+#pragma once
+// Folds groups whose elements are read part after part: a state for each group.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "dsl/evaluation/evaluator.h"
+#include "runtime/data/array_view.h"
+#include "runtime/data/workload.h"
+#include "runtime/scale/segment_cursor.h"
+#include "runtime/scale/slices/slice_operators.h"
+#include "runtime/session/folded.h"
+#include "runtime/session/segments_view.h"
+
+namespace segfold {
+
+/// Results of all groups.
+struct GroupResults {
+    Results results;  ///< an array for each result field, and the keys if elements have keys
+    std::vector<std::int64_t> lengths;  ///< number of elements of each group
+};
+
+/// The states of groups, joined part after part. Elements of a group are folded in their order.
+class GroupTotals {
+public:
+    /// Folds the elements of a part by the groups of `segments`, none of which is empty.
+    using FoldPart = std::function<Folded(const Operator& op, std::span<const ArrayView> inputs,
+                                          const SegmentsView& segments)>;
+
+    /// Throws InputError for numbers of groups that are no integers, and for an operator that cannot be
+    /// folded part after part.
+    GroupTotals(const Operator& op, const StreamGroups& groups, Type marks, FoldPart fold_part);
+    GroupTotals(const GroupTotals&) = delete;
+    GroupTotals& operator=(const GroupTotals&) = delete;
+
+    /// Folds the next elements, of which the first is `first_element` of the whole input.
+    ///
+    ///   columns  the part of each column, and whole tables
+    ///   marks    the number or the key of each element's group
+    ///
+    /// Throws InputError for a number that no group has; the message counts elements from the part's begin.
+    void add(std::span<const Array> columns, const Array& marks, std::int64_t first_element);
+
+    /// Returns the results of all groups. Throws InputError for a group without elements if the operator has
+    /// no result for it.
+    [[nodiscard]] GroupResults results();
+
+    /// The operator whose groups these are.
+    [[nodiscard]] const Operator& op() const { return op_; }
+    /// The text of Folded::plan() of the last part.
+    [[nodiscard]] const std::string& plan() const { return plan_; }
+    /// Doubts that the folds of parts have told; each stands here once.
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+    /// Returns the totals as bytes, from which another stream goes on: 48 bytes, 8 + 8 F for each group with
+    /// a state of F fields, and 8 for its key.
+    [[nodiscard]] std::vector<std::byte> to_bytes() const;
+    /// Replaces the totals. Throws InputError for damaged bytes, and for bytes of another fold.
+    void from_bytes(std::span<const std::byte> bytes);
+
+private:
+    using Value = Slot<double>;
+    /// The groups that have elements in a part.
+    struct PartGroups {
+        Array numbers;                      ///< number of each element's group among `groups`; -1: no group
+        std::vector<std::int64_t> groups;   ///< place of each group in the totals
+        std::vector<std::int64_t> lengths;  ///< elements of each group in the part
+    };
+
+    [[nodiscard]] PartGroups groups_of(const Array& marks);
+    [[nodiscard]] PartGroups groups_by_number(const Array& numbers);
+    [[nodiscard]] PartGroups groups_by_key(const Array& keys);
+    void grow_to(std::size_t num_groups);
+    void join(const PartGroups& part, const Results& states);
+
+    Operator op_;
+    StreamGroups groups_;
+    Type marks_;
+    FoldPart fold_part_;
+    PartOperator part_;
+    Bytecode bytecode_;
+    Evaluator<double> evaluator_;
+    std::vector<std::int64_t> lengths_;  ///< elements of each group so far
+    std::vector<Value> states_;          ///< [groups][fields]; undefined for a group without elements
+    std::vector<std::int32_t> places_;   ///< of each number: its place in the part at hand, or -1
+    std::vector<std::uint64_t> keys_;    ///< bits of each group's key, in the order in which they first stand
+    std::unordered_map<std::uint64_t, std::int64_t> groups_of_keys_;
+    std::string plan_;
+    std::vector<std::string> warnings_;
+};
+
+}  // namespace segfold
