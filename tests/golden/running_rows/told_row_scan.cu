@@ -93,7 +93,7 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return state;
 }
 
-// The bytes between the begins of row 0 and row `row`, for rows of `row_bytes`.
+// Returns the number of bytes between the begins of row 0 and row `row`. A row has `row_bytes` bytes.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
     // If the compiler widens a factor early, i64(row) * row_bytes becomes a product of 64 bits: six
@@ -108,7 +108,7 @@ struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u
     unsigned at[kFeaturesPerLane];
 };
 
-// The address of a feature in row `row`; in row 0 it is `first`.
+// Returns the address of a feature in row `row`. Its address in row 0 is `first`.
 __device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
 {
     return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
@@ -155,7 +155,7 @@ struct alignas(kFeaturesPerLane * 8 < 16 ? kFeaturesPerLane * 8 : 16) Features_u
     u64 at[kFeaturesPerLane];
 };
 
-// The address of a feature in row `row`; in row 0 it is `first`.
+// Returns the address of a feature in row `row`. Its address in row 0 is `first`.
 __device__ __forceinline__ const u64* row_at(const u64* first, Index row, int num_features)
 {
     return (const u64*)((const char*)first + rows_apart(row, num_features * int(sizeof(u64))));
@@ -209,13 +209,13 @@ __device__ __forceinline__ void load_numbers(Row& row, const Inputs& inputs, Ind
     row.w = inputs.w[index];
 }
 
-// Second step, if tables are checked: the places of the rows.
+// Second step of loading an element: the places of its rows in checked tables.
 __device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
                                           Index)
 {
 }
 
-// Last step: the rows. `feature` is the lane's first feature.
+// Last step of loading an element: its rows. `feature` is the lane's first feature.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -318,19 +318,19 @@ struct Segments {
     Index num_segments;
 };
 
-// The segment's first item.
+// Returns the segment's first item.
 __device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
 {
     return segments.offsets[segment];
 }
 
-// One past the segment's last item.
+// Returns one past the segment's last item.
 __device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
 {
     return segments.offsets[segment + 1];
 }
 
-// Empty segments have no items, so no tile knows of them.
+// Empty segments have no items, so tiles do not store them.
 extern "C" __global__ void __launch_bounds__(256)
 store_empty(Segments segments, Results results)
 {
@@ -340,8 +340,8 @@ store_empty(Segments segments, Results results)
         store_feature(results, segment, 0, place, identity());
 }
 
-// The segment that holds `item`, which must be one of `first` to `last`. It is the last segment that begins
-// at or before the item, so empty segments are skipped.
+// Returns the segment that holds `item`, which must be one of `first` to `last`. It is the last segment that
+// begins at or before the item, so empty segments are skipped.
 __device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
 {
     while (first < last) {
@@ -354,7 +354,7 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// A segment and its items.
+// A segment and the range of its items.
 struct Place {
     Index segment;
     Index begin;
@@ -366,23 +366,24 @@ __device__ __forceinline__ Place place_of(const Segments& segments, Index segmen
     return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
 }
 
-// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+// Makes `place` the segment of `item`, which is the next item on the way of the scan. The segment is one of
+// `first` to `last`.
 __device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
                                            Index last)
 {
     if (item < place.end)
         return;
     Index segment = place.segment + 1;
-    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+    if (segment_end(segments, segment) <= item)  // the segment is empty, as the next ones may be
         segment = find_segment(segments, item, segment, last);
     place = place_of(segments, segment);
 }
 
-// Whether the way enters, or leaves, a segment with an item of it.
+// True if the scan enters, or leaves, a segment with this item.
 __device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
 __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
 
-// The element that is an item of the segment.
+// Returns the element of the input that is item `item`, which belongs to segment `place`.
 __device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
 
 constexpr int kProbes = 2;  // ends that a lane tests in a round
@@ -417,7 +418,7 @@ __device__ __forceinline__ Index search_ends(const Segments& segments, long long
     return low;
 }
 
-// The state of the items that a scan has passed, with that of the next ones on its way.
+// Joins the state of the items that a scan has passed with the state of the next items on its way.
 __device__ __forceinline__ State join_on_way(State passed, State next)
 {
     return combine(passed, next);
@@ -436,8 +437,8 @@ __device__ __forceinline__ Run join(Run earlier, Run later)
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
 }
 
-// A state in pieces of 32 bits. A word of 64 bits carries each piece with a mark that the piece has come, so
-// a reader of the words knows which pieces have come, and needs no fence.
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
+// has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
 
 union StatePieces {

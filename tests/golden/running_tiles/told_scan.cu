@@ -206,7 +206,7 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// A segment and its items.
+// A segment and the range of its items.
 struct Place {
     Index segment;
     Index begin;
@@ -218,23 +218,24 @@ __device__ __forceinline__ Place place_of(const Segments& segments, Index segmen
     return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
 }
 
-// Goes on to the segment of `item`, the next one on the way; it is one of `first` to `last`.
+// Makes `place` the segment of `item`, which is the next item on the way of the scan. The segment is one of
+// `first` to `last`.
 __device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
                                            Index last)
 {
     if (item < place.end)
         return;
     Index segment = place.segment + 1;
-    if (segment_end(segments, segment) <= item)  // it is empty, and more may be
+    if (segment_end(segments, segment) <= item)  // the segment is empty, as the next ones may be
         segment = find_segment(segments, item, segment, last);
     place = place_of(segments, segment);
 }
 
-// Whether the way enters, or leaves, a segment with an item of it.
+// True if the scan enters, or leaves, a segment with this item.
 __device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
 __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
 
-// The element that is an item of the segment.
+// Returns the element of the input that is item `item`, which belongs to segment `place`.
 __device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
 
 // The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
@@ -422,35 +423,6 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A segment and the range of its items.
-struct Place {
-    Index segment;
-    Index begin;
-    Index end;
-};
-
-__device__ __forceinline__ Place place_of(const Segments& segments, Index segment)
-{
-    return {segment, segment_begin(segments, segment), segment_end(segments, segment)};
-}
-
-// Makes `place` the segment of `item`, which is the next item on the way of the scan. The segment is one of
-// `first` to `last`.
-__device__ __forceinline__ void go_to_item(Place& place, const Segments& segments, Index item, Index first,
-                                           Index last)
-{
-    if (item < place.end)
-        return;
-    Index segment = place.segment + 1;
-    if (segment_end(segments, segment) <= item)  // the segment is empty, as the next ones may be
-        segment = find_segment(segments, item, segment, last);
-    place = place_of(segments, segment);
-}
-
-// True if the scan enters, or leaves, a segment with this item.
-__device__ __forceinline__ bool is_entry(const Place& place, Index item) { return item == place.begin; }
-__device__ __forceinline__ bool is_exit(const Place& place, Index item) { return item + 1 == place.end; }
-
 // A thread takes its items in steps. The kScanItems items of a step are loaded together.
 __device__ __forceinline__ Index step_begin(Index begin, int done) { return begin + done; }
 __device__ __forceinline__ int step_item(int k) { return k; }
@@ -465,9 +437,6 @@ __device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& it
 {
     return lift_item(inputs, items, at, index);
 }
-
-// Returns the element of the input that is item `item`, which belongs to segment `place`.
-__device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
 
 // A block takes a tile of consecutive items, and a thread takes kItemsPerThread consecutive items of the
 // tile.
