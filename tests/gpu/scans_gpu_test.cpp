@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "dsl/rewrite/scanned.h"
+#include "dsl/derived.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
 #include "tests/gpu/plans_on_gpu.h"
