@@ -229,9 +229,9 @@ TEST(FoldStream, MisuseIsRefusedInWords)
     // NOLINTNEXTLINE(bugprone-use-after-move): what is tried
     EXPECT_NE(refusal({moved}, whole()).find("has been moved from"), std::string::npos);
     const std::vector<int> begins = {0}, ends = {2};
-    EXPECT_EQ(
-        message_of<InputError>([&] { StreamSegments{ranges(begins, ends)}; }),
-        "a stream takes no segments by ranges; it takes whole, uniform, offsets, lengths, flags, keys and groups");
+    EXPECT_EQ(message_of<InputError>([&] { StreamSegments{ranges(begins, ends)}; }),
+              "a stream takes no segments by ranges; it takes whole, uniform, offsets, lengths, flags, keys "
+              "and groups");
     EXPECT_EQ(message_of<InputError>([&] { StreamSegments(LayoutKind::whole, begins); }),
               "segments by whole are told by no single array; give offsets, lengths, flags, keys or groups");
     EXPECT_NE(message_of<InputError>([&] {
