@@ -135,10 +135,28 @@ operator running_last(x: i32) -> (each last: i32, each count: i8) {
   scan reverse(before, through) { last = through.last; count = i8(through.count) }
 })";
 
+constexpr std::string_view kRunningRows = R"(
+operator running_rows(x: row u32, weight: u16, column: i32, t: table row u32) -> (a: u32, b: u32, each told: u64) {
+  state { a: u32 = 1; b: u32 = 0 }
+  lift  { a = x * 2 + 1; b = x + t[column] + u32(weight) + u32(index) }
+  combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+  scan(before, through) (u64(through.a) * 31 + u64(through.b)) * 0x9e3779b97f4a7c15 + u64(before.b) * 7 + u64(x) + u64(position * 5 + segment)
+})";
+
+constexpr std::string_view kRunningRowLast = R"(
+operator running_row_last(x: row i32) -> (each last: i32, each low: i8) {
+  state { last: i32; sum: i32 }
+  lift  { last = x; sum = x }
+  combine(a, b) { last = b.last; sum = a.sum + b.sum }
+  empty { last = 0; sum = 0 }
+  scan reverse(before, through) { last = through.last; low = i8(through.sum) }
+})";
+
 bool can_serve(const Stage& stage, const Operator& op, const Catalogue& catalogue, const Target& target)
 {
-    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
-                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys}) {
+    for (const auto form :
+         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges,
+          SegmentForm::flags, SegmentForm::keys, SegmentForm::groups}) {
         Problem problem(op, !op.outputs.empty() ? converted_form(form) : form);
         problem.target = target;
         if (!catalogue.unmet(stage, problem))
@@ -155,9 +173,9 @@ std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catal
         standard_operator("affine", Type::u32), standard_operator("max_subarray", Type::i32),
         standard_operator("keep_first", Type::i32), standard_operator("sum", Type::i32),
         standard_operator("wide_sum", Type::bf16)};
-    for (const auto text :
-         {kPlacedHash, kCountedHash, kCountedLast, kPlacedSum, kAppendedSum, kToldHash, kToldSum, kRowHash,
-          kRowSum, kRowLookup, kToldRows, kToldRowSum, kRunningHash, kRunningLast})
+    for (const auto text : {kPlacedHash, kCountedHash, kCountedLast, kPlacedSum, kAppendedSum, kToldHash,
+                            kToldSum, kRowHash, kRowSum, kRowLookup, kToldRows, kToldRowSum, kRunningHash,
+                            kRunningLast, kRunningRows, kRunningRowLast})
         all.push_back(parse_operator("an operator of the check", std::string(text)));
     std::erase_if(all, [&](const Operator& op) { return !can_serve(stage, op, catalogue, target); });
     return all;
