@@ -128,9 +128,16 @@ std::vector<std::int64_t> lengths_of_groups(const Segments& segments)
 
 std::optional<std::int64_t> first_empty_group(const Segments& segments)
 {
-    const auto lengths = lengths_of_groups(segments);
-    const auto found = std::ranges::find(lengths, 0);
-    return found == lengths.end() ? std::nullopt : std::optional<std::int64_t>(found - lengths.begin());
+    std::vector<bool> has_elements(static_cast<std::size_t>(segments.num_segments));
+    visit_integers(segments.numbers, [&](auto numbers) {
+        for (const auto number : numbers)
+            // The caller may change numbers meanwhile.
+            if (std::cmp_greater_equal(number, 0) && std::cmp_less(number, segments.num_segments))
+                has_elements[static_cast<std::size_t>(number)] = true;
+    });
+    const auto found = std::ranges::find(has_elements, false);
+    return found == has_elements.end() ? std::nullopt
+                                       : std::optional<std::int64_t>(found - has_elements.begin());
 }
 
 GroupOrder::GroupOrder(const Array& groups, std::optional<std::int64_t> num_groups)

@@ -230,9 +230,10 @@ void warn_of_returning_keys(const Array& run_keys, bool& has_warned, std::vector
 {
     if (has_warned)
         return;
-    auto text = text_of_returning_keys(static_cast<std::int64_t>(run_keys.length()), count_distinct(run_keys),
-                                       "these are of one part of a stream, which cannot sort: sort keys and "
-                                       "columns by key first, so that each key is one segment");
+    auto text =
+        text_of_returning_keys(static_cast<std::int64_t>(run_keys.length()), count_distinct(run_keys),
+                               "these are of one part of a stream; keys in any order are --sort-keys in "
+                               "the program and by= in Python, so that each key is one segment");
     has_warned = !text.empty();
     if (has_warned)
         warnings.push_back(std::move(text));

@@ -69,14 +69,20 @@ GroupTotals::GroupTotals(const Operator& op, const StreamGroups& groups, Type ma
 void GroupTotals::grow_to(std::size_t num_groups)
 {
     const auto num_fields = op_.state.size();
-    const auto bytes = static_cast<double>(num_groups) * static_cast<double>(16 + 8 * num_fields);
-    if (num_groups > std::max<std::size_t>(2 * lengths_.size(), 1U << 20U))  // the check is slow
-        require_memory(bytes, "states of " + count_text(static_cast<std::int64_t>(num_groups), "group"));
+    if (num_groups > checked_) {          // the check is slow
+        constexpr std::size_t kKey = 64;  // in the list and in the table of keys
+        const auto bytes = 16 + 8 * num_fields + (groups_.order ? kKey : 0);
+        require_memory(static_cast<double>(num_groups) * static_cast<double>(bytes),
+                       "states of " + count_text(static_cast<std::int64_t>(num_groups), "group"));
+        checked_ = 2 * num_groups;
+    }
     lengths_.resize(num_groups);
     states_.resize(num_groups * num_fields);
     if (!groups_.order)
         places_.resize(num_groups, -1);
 }
+
+std::int64_t GroupTotals::longest() const { return lengths_.empty() ? 0 : std::ranges::max(lengths_); }
 
 GroupTotals::PartGroups GroupTotals::groups_of(const Array& marks)
 {
@@ -94,13 +100,12 @@ GroupTotals::PartGroups GroupTotals::groups_by_number(const Array& marks)
                 numbers[i] = -1;
                 continue;
             }
+            const auto most = groups_.num_groups.value_or(std::numeric_limits<std::int64_t>::max());
+            if (std::cmp_greater_equal(number, most))
+                refuse_group(static_cast<std::int64_t>(i), fmt::format("{}", number), most);
             const auto group = static_cast<std::size_t>(number);
-            if (std::cmp_greater_equal(group, lengths_.size())) {
-                if (groups_.num_groups)
-                    refuse_group(static_cast<std::int64_t>(i), fmt::format("{}", number),
-                                 *groups_.num_groups);
+            if (group >= lengths_.size())
                 grow_to(group + 1);
-            }
             auto& place = places_[group];
             if (place < 0) {
                 place = static_cast<std::int32_t>(part.groups.size());

@@ -46,6 +46,8 @@ public:
     /// Throws InputError for a number that no group has; the message counts elements from the part's begin.
     void add(std::span<const Array> columns, const Array& marks, std::int64_t first_element);
 
+    /// The number of elements of the longest group so far.
+    [[nodiscard]] std::int64_t longest() const;
     /// Returns the results of all groups. Throws InputError for a group without elements if the operator has
     /// no result for it.
     [[nodiscard]] GroupResults results();
@@ -87,10 +89,11 @@ private:
     PartOperator part_;
     Bytecode bytecode_;
     Evaluator<double> evaluator_;
-    std::vector<std::int64_t> lengths_;  ///< elements of each group so far
-    std::vector<Value> states_;          ///< [groups][fields]; undefined for a group without elements
-    std::vector<std::int32_t> places_;   ///< of each number: its place in the part at hand, or -1
-    std::vector<std::uint64_t> keys_;    ///< bits of each group's key, in the order in which they first stand
+    std::size_t checked_ = std::size_t{1} << 20;  ///< memory suffices for so many groups
+    std::vector<std::int64_t> lengths_;           ///< elements of each group so far
+    std::vector<Value> states_;         ///< [groups][fields]; undefined for a group without elements
+    std::vector<std::int32_t> places_;  ///< of each number: its place in the part at hand, or -1
+    std::vector<std::uint64_t> keys_;   ///< bits of each group's key, in the order in which they first stand
     std::unordered_map<std::uint64_t, std::int64_t> groups_of_keys_;
     std::string plan_;
     std::vector<std::string> warnings_;

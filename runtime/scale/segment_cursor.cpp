@@ -383,6 +383,8 @@ std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source, std::optiona
                                 name(source.kind)));
             break;
         default:
+            if (source.kind == LayoutKind::groups)
+                throw InternalError("groups of a stream are read as a column");
             throw InputError(
                 fmt::format("segments given by {} cannot be streamed; whole, uniform, offsets, "
                             "lengths, flags, keys and groups can",

@@ -27,10 +27,11 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
         if (state_->options.plan.is_reproducible)
             throw InputError(
                 "groups of a stream are joined slice after slice, and no plan of them is reproducible; leave "
-                "out "
-                "the wish for one, or fold them in one piece");
+                "out the "
+                "wish for one, or fold them in one piece");
         FoldOptions fold_options;
         fold_options.plan = state_->options.plan;
+        fold_options.plan.measured_stages = 1;  // as in slices of other segments
         state_->read_groups([&session, fold_options](const Operator& part, std::span<const ArrayView> inputs,
                                                      const SegmentsView& segments) {
             return session.fold(part, inputs, segments, fold_options);
@@ -126,8 +127,9 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
             results.results.keys = loaded.window.keys->copy();
             warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
         }
-        take(std::move(results),
-             {loaded.after, state_->groups ? state_->groups->to_bytes() : all.to_bytes()});
+        take(std::move(results), {loaded.after, !state_->groups                ? all.to_bytes()
+                                                : state_->options.keeps_states ? state_->groups->to_bytes()
+                                                                               : std::vector<std::byte>()});
         state_->tell(loaded);
     });
     all.require_whole();

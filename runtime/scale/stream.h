@@ -37,6 +37,8 @@ struct StreamOptions {
     /// scratch memory of plans do not count.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
+    /// True if another stream may go on from the states. Those of groups take time and memory to write.
+    bool keeps_states = false;
 };
 
 /// The results of the next segments, in order; with the segments' keys if the layout is `keys`. A scan from
@@ -67,7 +69,8 @@ struct StreamTimeline {
 /// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
-    /// Partial::to_bytes() of the earlier slices, without results; for groups GroupTotals::to_bytes().
+    /// Partial::to_bytes() of the earlier slices, without results; for groups GroupTotals::to_bytes(),
+    /// if StreamOptions::keeps_states is true.
     std::vector<std::byte> before;
     bool is_end = false;  ///< true beside the results of groups, behind which no stream goes on
 };
@@ -76,7 +79,8 @@ struct StreamState {
 ///
 /// Operands are always combined in the order of the elements. A stream does not know all data in advance, so
 /// it uses no law that depends on data: it leaves out an identity that is neutral only for finite values.
-/// Groups have their results at the end of the stream, and each slice is folded by the session.
+/// Groups have their results at the end of the stream; only the constructors with a session take them. The
+/// session folds each slice, by laws that hold for the slice's elements.
 class Stream {
 public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for

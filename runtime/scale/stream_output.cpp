@@ -175,6 +175,8 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments, con
 {
     if (files_.empty())
         open({});
+    if (num_segments == 0 && num_elements == 0)  // such as a slice of groups, which has no keys
+        return;
     const auto before = std::exchange(unnoted_, std::nullopt);
     std::vector<std::uint64_t> bytes;
     for (const auto& file : files_)

@@ -230,13 +230,16 @@ struct Stream::State {
     Partial fold(LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
-        if (!folds_ends)
+        if (!folds_ends && !groups)
             overflow->see(window, loaded.columns, warnings);
         try {
             if (groups) {
                 const auto begin_of_fold = Clock::now();
                 const auto arrays = arrays_of(loaded);  // the marks come last
                 groups->add(arrays, arrays.back(), window.from.element);
+                const SegmentWindow longest{{window.from.element, 0, window.end - groups->longest()},
+                                            window.end};
+                overflow->see(longest, loaded.columns, warnings);
                 times.seconds += detail::seconds_since(begin_of_fold);
                 return Partial(folder->joining());
             }

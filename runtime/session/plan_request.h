@@ -16,7 +16,8 @@ class Backend;
 /// operator whose bits no stage changes, else `best`.
 enum class First : std::uint8_t { automatic, best, fast };
 
-/// A caller's requests for a plan. Tuning records and the rule of thumb decide everything else.
+/// A caller's requests for a plan. Records, and the order of stages, decide everything else; see
+/// choice/spot.h.
 struct PlanRequest {
     std::optional<std::string> stage = {};
     std::map<std::string, int> settings = {};  ///< values of tunables, by their names

@@ -148,6 +148,38 @@ TEST_F(FilesTest, GroupsAreFoldedAsTheyLie)
     }
 }
 
+/// Groups of a stream have results and keys at its end, whatever its slices.
+TEST_F(FilesTest, StreamsOfGroupsWriteKeysAtTheirEnd)
+{
+    std::vector<std::int32_t> keys;
+    std::vector<float> values;
+    for (int i = 0; i < 1000; ++i) {
+        keys.push_back(i * 7 % 5 - 2);
+        values.push_back(static_cast<float>(i % 3));
+    }
+    write_npy(folder_.file("k.npy"), Array::of<std::int32_t>(Type::i32, keys));
+    write_npy(folder_.file("v.npy"), Array::of<float>(Type::f32, values));
+    const auto fold = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"run",        "sum",         "--input",   "v.npy", "--layout",
+                                          "keys=k.npy", "--sort-keys", "--backend", "cpu"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto result = folder_.run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+    };
+    fold({"--output", "whole.npz"});
+    fold({"--memory", "2K", "--output", "parts.npz"});
+    fold({"--memory", "2K", "--output", "parts.npy", "--resume"});
+    const auto sums = to_vector<float>(read_array(folder_.file("whole.npz:result")));
+    EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file("whole.npz:keys"))),
+              (std::vector<std::int32_t>{-2, -1, 0, 1, 2}));
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("parts.npz:result"))), sums);
+    EXPECT_EQ(to_vector<float>(read_array(folder_.file("parts.result.npy"))), sums);
+    for (const auto* file : {"parts.npz:keys", "parts.keys.npy"})
+        EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file(file))),
+                  (std::vector<std::int32_t>{-2, -1, 0, 1, 2}))
+            << file;
+}
+
 /// Where elements are sorted, `index` is where one stood before.
 TEST_F(FilesTest, SortedElementsKeepTheirIndex)
 {

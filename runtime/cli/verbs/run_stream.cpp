@@ -93,6 +93,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     StreamOptions options;
     options.plan = plan_request(arguments);
     options.memory_bytes = memory_bound(arguments);
+    options.keeps_states = arguments.has("output");
     options.progress = [&](const StreamProgress& at) { progress.show(progress_text(at)); };
     Stream stream(session, op, std::move(prepared.input), options);
     std::size_t num_told = 0;

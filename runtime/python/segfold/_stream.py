@@ -88,8 +88,9 @@ def stream(
     Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are
     given by keys. For an operator that scans, such as ``op.scanned()``, it yields running results of the part's
     elements, and, if the operator gives results of segments too, the results of the segments that end in the part.
-    Raises the errors of a fold and of the iterables, and InputError for operators over rows, with a ``map``, or that
-    scan from the end.
+    A scan from the end of segments yields the last part first; its columns are arrays or files. Raises the errors of a fold
+    and of the iterables, and InputError for operators over rows, with a ``map``, or that scan from the end and have
+    results of segments, and for running results and reproducible plans of groups.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))

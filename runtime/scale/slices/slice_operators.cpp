@@ -214,8 +214,7 @@ std::string reason_against_streams(const Operator& op)
     if (op.scan && op.scan->reverse && op.keeps_results)
         return fmt::format(
             "operator {} scans segments from their end and has results of segments, and a stream that is "
-            "read "
-            "from its end gives running results alone",
+            "read from its end gives running results alone",
             op.name);
     return reason_against_slices(op);
 }

@@ -301,7 +301,9 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
                                                  &explanation.lookup, room, chooser.texts.get()));
     const auto facts = plan_facts(problem, shape);
     const auto ranked = catalogue.ranked(facts, problem);
-    if (asks_fast(wanted) && chooser.backend && plan.passed_over.empty())
+    const bool is_known =
+        explanation.lookup.point && request.first == First::automatic;  // a record goes before
+    if (asks_fast(wanted) && chooser.backend && plan.passed_over.empty() && !is_known)
         take_fast_first(plan, chooser, wanted, ranked);
     const auto& rule = ranked.empty() ? *plan.stage : *ranked.front().stage;
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});
