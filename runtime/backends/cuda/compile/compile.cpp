@@ -319,8 +319,15 @@ std::string architecture_for(int major, int minor)
 {
     const int wanted = major * 10 + minor;
     const CompilerIdentity compiler = kernel_cache().compiler();
-    const std::vector<int>& versions = compiler.architectures;
+    const std::vector<int> versions = kernel_cache().architectures();
     const auto newer = std::ranges::upper_bound(versions, wanted);
+    if (newer == versions.begin() && kernel_cache().only_loads())
+        throw DeviceError(fmt::format(
+            "this GPU has compute capability {}.{}, the compiled kernels of this machine are for sm_{}, and "
+            "there is no NVRTC to compile others; 'segfold cache export FILE OPERATOR --for sm_{}' writes "
+            "them "
+            "on a machine that has one",
+            major, minor, fmt::join(versions, ", sm_"), wanted));
     if (newer == versions.begin())
         throw DeviceError(
             fmt::format("NVRTC {} ({}) does not compile for compute capability {}.{}; the oldest it knows is "

@@ -1,10 +1,13 @@
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <ranges>
+#include <set>
 
 #include "dsl/error.h"
 #include "dsl/lasting.h"
@@ -78,15 +81,35 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// Returns the compilers that were used on this machine, the last used first.
+// Returns the compilers that were used on this machine or came with imported kernels, the newest record
+// first.
+//
+// Marks all records as used, the oldest first: their order stays, and none is removed before its kernels.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
-    for (const auto& file : folder.list())
-        if (file.name.ends_with(fmt::format(".{}", kCompilerKind)))
-            if (auto identity = read_identity(folder, file.name))
-                compilers.push_back(std::move(*identity));
+    auto files = folder.list();
+    std::erase_if(files, [](const cache::FileInfo& file) {
+        return !file.name.ends_with(fmt::format(".{}", kCompilerKind));
+    });
+    for (const auto& file : std::views::reverse(files))
+        if (auto identity = read_identity(folder, file.name))
+            compilers.insert(compilers.begin(), std::move(*identity));
     return compilers;
+}
+
+// Completes the error of a program that is not on disk where no NVRTC can compile it.
+std::string without_compiler(const CompileRequest& request, const cache::Folder& folder,
+                             const std::vector<int>& architectures, const char* reason)
+{
+    return fmt::format(
+        "{} for {} is not among the kernels in {}, which are for sm_{}, and nothing here can compile it; on "
+        "a "
+        "machine with NVRTC and this version of segfold, 'segfold cache export FILE OPERATOR --for {}' with "
+        "the operator, its --type and its --layout writes such kernels, and 'segfold cache import FILE' adds "
+        "them here\n{}",
+        request.name, request.architecture, folder.path().string(), fmt::join(architectures, ", sm_"),
+        request.architecture, reason);
 }
 
 // True once kernel_cache() exists. Before that there is no note to take.
@@ -158,9 +181,27 @@ void KernelCache::identify()
         record_open_compiler();
     } catch (const DeviceError&) {
         compilers_ = recorded_compilers(*folder_);
-        if (compilers_.empty())
+        only_loads_ = !compilers_.empty();
+        if (!only_loads_)
             throw;
     }
+}
+
+std::vector<int> KernelCache::architectures()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    identify();
+    std::set<int> all;
+    for (const auto& compiler : compilers_)
+        all.insert(compiler.architectures.begin(), compiler.architectures.end());
+    return {all.begin(), all.end()};
+}
+
+bool KernelCache::only_loads()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    identify();
+    return only_loads_;
 }
 
 std::string KernelCache::record_name() const
@@ -201,6 +242,12 @@ Compiled KernelCache::get(const CompileRequest& request)
 {
     if (auto loaded = load(request))
         return std::move(*loaded);
+    if (is_kept(request) && only_loads())
+        try {
+            (void)nvrtc();
+        } catch (const DeviceError& error) {
+            throw DeviceError(without_compiler(request, *folder_, architectures(), error.what()));
+        }
     Compiled compiled = compile(request);
     {
         const std::lock_guard lock(mutex_);
@@ -209,6 +256,25 @@ Compiled KernelCache::get(const CompileRequest& request)
     if (is_kept(request))
         keep(request, compiled);
     return compiled;
+}
+
+KernelEntry KernelCache::entry(const CompileRequest& request, Compiled compiled)
+{
+    if (!is_self_contained(request))
+        throw InputError(fmt::format("{}: its kernels depend on files or the time, and stay on this machine",
+                                     request.name));
+    std::string version;
+    if (folder_) {
+        version = compiler().version;
+    } else {
+        static const std::string& open = lasting([] { return ask_compiler(true).version; });
+        version = open;
+    }
+    return {.key = kernel_key(request, version),
+            .name = request.name,
+            .architecture = request.architecture,
+            .compiler = version,
+            .compiled = std::move(compiled)};
 }
 
 std::optional<Compiled> KernelCache::find(const CompileRequest& request, const std::string& key)
