@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <future>
 #include <ranges>
 #include <set>
+#include <system_error>
 
 #include "dsl/error.h"
 #include "dsl/lasting.h"
@@ -161,10 +163,14 @@ CompilerIdentity KernelCache::compiler()
 {
     const std::lock_guard lock(compiler_mutex_);
     identify();
+    know_build();
     return compilers_.front();
 }
 
 // Finds the compilers if they are not known yet. The caller must hold compiler_mutex_.
+//
+// The build of an NVRTC without a record stays unknown, because only compiled code tells it; see
+// know_build().
 void KernelCache::identify()
 {
     if (!compilers_.empty())
@@ -178,13 +184,55 @@ void KernelCache::identify()
         return;
     }
     try {
-        record_open_compiler();
-    } catch (const DeviceError&) {
+        compilers_ = {ask_compiler(false)};
+        lacks_build_ = true;
+    } catch (const DeviceError& error) {
         compilers_ = recorded_compilers(*folder_);
         only_loads_ = !compilers_.empty();
         if (!only_loads_)
-            throw;
+            throw DeviceError(fmt::format(
+                "{}\nKernels that were compiled elsewhere run without it: see 'segfold help cache'",
+                error.what()));
     }
+}
+
+// Learns the build of the open NVRTC and stores its record, if that was not done yet. The caller must hold
+// compiler_mutex_.
+void KernelCache::know_build()
+{
+    if (!lacks_build_)
+        return;
+    compilers_ = {asked_.valid() ? asked_.get() : ask_compiler(true)};
+    lacks_build_ = false;
+    was_asked_ = true;
+    write(record_name(), encode(compilers_.front()));
+}
+
+// Begins to learn the build of the open NVRTC on a thread of its own, beside the compilation that makes the
+// first kernel.
+void KernelCache::ask_beside()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    if (lacks_build_ && !asked_.valid())
+        try {
+            asked_ = std::async(std::launch::async, [] { return ask_compiler(true); }).share();
+        } catch (const std::system_error&) {
+            // There is no thread; know_build() asks.
+        }
+}
+
+void KernelCache::wait_for_build()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    if (asked_.valid())
+        asked_.wait();
+}
+
+bool KernelCache::has_kernels() const
+{
+    return std::ranges::any_of(folder_->list(), [](const cache::FileInfo& file) {
+        return file.name.ends_with(fmt::format(".{}", kKernelKind));
+    });
 }
 
 std::vector<int> KernelCache::architectures()
@@ -230,6 +278,9 @@ std::optional<Compiled> KernelCache::load(const CompileRequest& request)
     {
         const std::lock_guard lock(compiler_mutex_);
         identify();
+        if (lacks_build_ && !has_kernels())
+            return std::nullopt;
+        know_build();
         compilers = compilers_;
     }
     for (const CompilerIdentity& compiler : compilers)
@@ -248,7 +299,15 @@ Compiled KernelCache::get(const CompileRequest& request)
         } catch (const DeviceError& error) {
             throw DeviceError(without_compiler(request, *folder_, architectures(), error.what()));
         }
-    Compiled compiled = compile(request);
+    if (is_kept(request))
+        ask_beside();
+    Compiled compiled;
+    try {
+        compiled = compile(request);
+    } catch (const DeviceError&) {
+        wait_for_build();  // a process that ends now must not end beside a thread in NVRTC
+        throw;
+    }
     {
         const std::lock_guard lock(mutex_);
         ++counts_.compiled;
@@ -304,6 +363,7 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
         const std::lock_guard lock(compiler_mutex_);
         // NVRTC is open now. If the search has led elsewhere, it is another library than the one in the
         // record.
+        know_build();
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

@@ -1,6 +1,7 @@
 #pragma once
 // Stores compiled programs on disk for later processes.
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,7 +76,11 @@ public:
 
 private:
     void identify();
+    void know_build();
+    void ask_beside();
+    void wait_for_build();
     void record_open_compiler();
+    [[nodiscard]] bool has_kernels() const;
     [[nodiscard]] std::string record_name() const;
     [[nodiscard]] bool is_kept(const CompileRequest& request) const;
     [[nodiscard]] std::optional<Compiled> find(const CompileRequest& request, const std::string& key);
@@ -87,8 +92,10 @@ private:
     /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the newest record
     /// first, because their kernels can still be loaded.
     std::vector<CompilerIdentity> compilers_;
-    bool only_loads_ = false;  ///< true if `compilers_` are records and no NVRTC can be opened
-    bool was_asked_ = false;   ///< true once `compilers_` holds the identity of the open NVRTC
+    bool only_loads_ = false;   ///< true if `compilers_` are records and no NVRTC can be opened
+    bool lacks_build_ = false;  ///< true while the version of `compilers_` lacks the build of the open NVRTC
+    std::shared_future<CompilerIdentity> asked_;  ///< the open NVRTC with its build; see ask_beside()
+    bool was_asked_ = false;  ///< true once `compilers_` holds the identity of the open NVRTC
     mutable std::mutex mutex_;
     std::optional<std::string> note_;
     bool was_noted_ = false;
