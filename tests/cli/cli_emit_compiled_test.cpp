@@ -264,6 +264,22 @@ TEST_F(EmitCompiled, ImportedKernelsNeedNoToolkit)
     EXPECT_TRUE(is_from_disk()) << "an NVRTC of the same version takes them too";
 }
 
+/// Plans over segments as they lie on a device have texts of their own: of ranges, and of unsorted groups.
+TEST_F(EmitCompiled, PlansOfAllFormsAreExported)
+{
+    std::vector<std::string> words = {"cache",      "export", "plans.zip", "sum_i32",
+                                      "--elements", "4",      "--for",     "sm_90"};
+    for (const auto* layout : {"whole", "uniform", "ranges", "groups", "flags", "keys"}) {
+        words.emplace_back("--layout");
+        words.emplace_back(layout);
+    }
+    const auto result = folder_.run(words);
+    EXPECT_EQ(result.errors, "");
+    const auto listed = folder_.run({"cache", "list"}).output;
+    for (const auto* stage : {"thread_per_segment", "group_tables", "run_tiles", "item_offsets"})
+        EXPECT_NE(listed.find(std::string(stage) + ".cu"), std::string::npos) << stage << "\n" << listed;
+}
+
 /// Nothing of a damaged archive is taken.
 TEST_F(EmitCompiled, DamagedArchivesAreRefused)
 {

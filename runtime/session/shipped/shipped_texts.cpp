@@ -1,9 +1,12 @@
 #include "runtime/session/shipped/shipped_texts.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "dsl/check/rows.h"
+#include "dsl/error.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/core.h"
@@ -34,17 +37,24 @@ std::vector<Problem> problems_of(const Operator& op, SegmentForm form, const Ope
         if (parameter.table && !parameter.scalar)
             tables.push_back(parameter.name);
     std::vector<Problem> problems;
-    for (const bool has_ends : {false, true})
-        for (const bool checks_tables : {false, true}) {
-            if ((has_ends && form != SegmentForm::ranges) || (checks_tables && tables.empty()))
-                continue;
-            auto& problem = problems.emplace_back(make_problem(op, form, options.index_bits, laws));
-            problem.target = target;
-            problem.key_bytes = options.key_bytes;
-            problem.has_ends = has_ends;
-            if (checks_tables)
-                problem.checked_tables = tables;
-        }
+    const auto add = [&](bool has_ends, bool checks_tables, Type number_type) {
+        auto& problem = problems.emplace_back(make_problem(op, form, options.index_bits, laws));
+        problem.target = target;
+        problem.key_bytes = options.key_bytes;
+        problem.has_ends = has_ends;
+        problem.number_type = number_type;
+        if (checks_tables)
+            problem.checked_tables = tables;
+    };
+    for (const bool checks_tables : {false, true}) {
+        if (checks_tables && tables.empty())
+            continue;
+        add(false, checks_tables, Type::i32);
+        if (form == SegmentForm::ranges)
+            add(true, checks_tables, Type::i32);
+        if (form == SegmentForm::groups)
+            add(false, checks_tables, Type::i64);
+    }
     return problems;
 }
 
@@ -81,6 +91,10 @@ std::vector<Shape> shapes_of(const FormRequest& form, const ExportOptions& optio
                 break;
             if (has_equal_lengths)
                 continue;
+            if (form.form == SegmentForm::groups) {
+                add(elements, own, elements, 0);
+                continue;
+            }
             add(elements, own, 0, 0);
             constexpr std::int64_t kLonger = 3, kMuchLonger = 20;
             add(elements, own, std::min(elements, kLonger * own), 1.6);
@@ -91,23 +105,58 @@ std::vector<Shape> shapes_of(const FormRequest& form, const ExportOptions& optio
     return shapes;
 }
 
+/// The plans that folds may take, and those that the order takes for a shape as it is, with such a shape.
+struct ShippedPoints {
+    std::set<Point> all;
+    std::map<Point, Shape> first;
+};
+
 /// Returns the plans that the order of stages takes for any of `shapes`: each stage in all configurations
 /// that it has for one of them.
-std::set<Point> points_of(const Problem& problem, const std::vector<Shape>& shapes, const OperatorLaws& laws,
-                          const Catalogue& catalogue, const ExportOptions& options)
+ShippedPoints points_of(const Problem& problem, const std::vector<Shape>& shapes, const OperatorLaws& laws,
+                        const Catalogue& catalogue, const ExportOptions& options)
 {
+    ShippedPoints points;
     auto facts = plan_facts(problem);
+    if (catalogue.ranked(facts, problem).empty())
+        return points;
     std::set<const Stage*> stages;
-    for (const auto& shape : shapes)
-        stages.insert(planned_point(options.plan, problem, facts = with_shape(std::move(facts), shape), laws,
-                                    catalogue, nullptr)
-                          .stage);
-    std::set<Point> points;
-    for (const auto& shape : shapes)
+    for (const auto& shape : shapes) {
+        facts = with_shape(std::move(facts), shape);
+        const auto planned = planned_point(options.plan, problem, facts, laws, catalogue, nullptr);
+        stages.insert(planned.stage);
+        points.first.try_emplace({planned.stage->name, planned.configuration}, shape);
+    }
+    for (const auto& shape : shapes) {
+        facts = with_shape(std::move(facts), shape);
         for (const auto* stage : stages)
-            points.insert({stage->name, configure(*stage, options.plan.settings,
-                                                  facts = with_shape(std::move(facts), shape))});
+            try {
+                points.all.insert({stage->name, configure(*stage, options.plan.settings, facts)});
+            } catch (const InputError&) {
+                // The stage does not take this shape, and the order does not name it for it.
+            }
+    }
     return points;
+}
+
+/// Returns the plan of a shape over segments on a device, which are not converted; nothing if no stage takes
+/// them as they lie.
+std::optional<PlanChoice> device_choice(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
+                                        const Catalogue& catalogue, const ExportOptions& options)
+{
+    ScratchRoom room;
+    room.sizes = {.num_elements = shape.num_elements,
+                  .num_segments = shape.num_segments,
+                  .num_items = shape.num_elements,
+                  .uniform_length = shape.longest,
+                  .index_bits = problem.index_bits,
+                  .num_features = std::max<std::int64_t>(1, shape.num_features)};
+    room.lying = problem.form;
+    try {
+        return choose_plan(options.plan, problem, shape, laws, catalogue, nullptr, &room);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
 }
 
 /// Adds the plans that searches have chosen for GPUs of this compute capability.
@@ -131,21 +180,29 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
     const auto laws_of_op = session.laws(op);
     require_sound_identity(laws_of_op, op);
     for (const auto& layout : options.layouts) {
-        const auto form =
-            parse_form(layout, options.plan.stage ? &catalogue.stage(*options.plan.stage) : nullptr);
-        const auto shapes = shapes_of(form, options, has_rows(op));
-        for (const auto& laws : judgements(laws_of_op, op))
-            for (const auto& problem :
-                 problems_of(op, form.form, laws, options, cuda::target_of_capability(capability))) {
-                auto points = points_of(problem, shapes, laws, catalogue, options);
-                add_recorded(points, records, problem, capability, catalogue);
-                for (const auto& point : points) {
-                    auto emitted = emit(problem, catalogue.stage(point.stage), point.configuration, catalogue,
-                                        options.plan.numbers);
-                    emitted.is_reproducible = options.plan.is_reproducible;
-                    take(emitted, point.stage);
+        std::vector<FormRequest> forms = {
+            parse_form(layout, options.plan.stage ? &catalogue.stage(*options.plan.stage) : nullptr)};
+        if (layout.starts_with(name(LayoutKind::groups)) && !options.plan.stage)
+            forms.push_back({SegmentForm::groups, forms.front().shape});  // unsorted, where a stage can
+        for (const auto& form : forms) {
+            const auto shapes = shapes_of(form, options, has_rows(op));
+            for (const auto& laws : judgements(laws_of_op, op))
+                for (const auto& problem :
+                     problems_of(op, form.form, laws, options, cuda::target_of_capability(capability))) {
+                    auto [points, first] = points_of(problem, shapes, laws, catalogue, options);
+                    for (const auto& [point, shape] : first)
+                        if (const auto choice = device_choice(problem, shape, laws, catalogue, options))
+                            take(choice->emitted, choice->stage->name);
+                    if (problem.has_ends)
+                        continue;  // only plans on a device read ends
+                    add_recorded(points, records, problem, capability, catalogue);
+                    for (const auto& point : points)
+                        take(choice_of({&catalogue.stage(point.stage), point.configuration}, options.plan,
+                                       problem, catalogue, nullptr)
+                                 .emitted,
+                             point.stage);
                 }
-            }
+        }
     }
 }
 
