@@ -275,6 +275,12 @@ TEST_F(EmitCompiled, PlansOfAllFormsAreExported)
     }
     const auto result = folder_.run(words);
     EXPECT_EQ(result.errors, "");
+    EXPECT_EQ(folder_
+                  .run({"cache", "export", "ranges.zip", "sum_i32", "--layout", "ranges", "--stage",
+                        "tile_scan", "--for", "sm_90"})
+                  .errors,
+              "")
+        << "which counts items, and so takes no ends as they lie";
     const auto listed = folder_.run({"cache", "list"}).output;
     for (const auto* stage : {"thread_per_segment", "group_tables", "run_tiles", "item_offsets"})
         EXPECT_NE(listed.find(std::string(stage) + ".cu"), std::string::npos) << stage << "\n" << listed;
