@@ -10,8 +10,12 @@ namespace segfold::cuda {
 
 Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name)
 {
-    Variant variant{
-        {emitted.source, name + ".cu", architecture_for(gpu.compute_major, gpu.compute_minor), {}}, {}};
+    return variant_of(architecture_for(gpu.compute_major, gpu.compute_minor), emitted, name);
+}
+
+Variant variant_of(const std::string& architecture, const Emitted& emitted, const std::string& name)
+{
+    Variant variant{{emitted.source, name + ".cu", architecture, {}}, {}};
     if (emitted.is_reproducible)
         variant.request.extra_options.emplace_back("--fmad=false");
     for (const auto& launch : emitted.launches)

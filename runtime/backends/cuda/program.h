@@ -17,6 +17,9 @@ namespace segfold::cuda {
 /// Returns the request to the compiler for a text, and the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
 
+[[nodiscard]] Variant variant_of(const std::string& architecture, const Emitted& emitted,
+                                 const std::string& name);
+
 /// A text compiled for a GPU and loaded there. Copies share it.
 struct LoadedText {
     std::shared_ptr<const Compiled> compiled;
