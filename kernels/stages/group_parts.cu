@@ -6,6 +6,7 @@
 //% let     counts = uses_length || tells_empty
 //% let     entry_words = ceil_div(state_bytes, 4) + counts
 //% needs   associative, state_bytes <= 32, !uses_position, !scans, !map, !rows
+//% let     moved_bytes = moves_columns ? columns_bytes : state_bytes
 //% let     wanted = num_segments > 0 ? num_segments : 65536
 //% let     is_word = exact_combine && commutative && (state_bytes == 4 || state_bytes == 8)
 //% let     is_exact = is_word && (atomic_combine || !counts)
@@ -16,7 +17,7 @@
 //% tune    parts = 1024, 32, 64, 128, 256, 512
 //% tune    table_lanes = 1, 0
 //% tune    in_turns = 0, 1
-//% tune    block_threads = 256, 64, 128
+//% tune    block_threads = 256, 64, 128, 512
 //% tune    rows = 8, 4
 //% tune    tile_rows = 32, 4, 8, 16
 //% tune    chunk_items = 65536, 1024, 4096, 16384
@@ -44,9 +45,9 @@
 //% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + table_groups
 //% let     table_words = shared_words + warp_words
 //% let     fold_bytes = (shared_words + num_warps * warp_words) * 4
-//% let     part_bytes = parts * (index_bytes + 4 + num_warps * 8)
-//% let     layer_bytes = block_threads * (ceil_div(state_bytes, 4) * 4 + 4)
-//% fits    tile_rows == 4 || tile_rows <= (state_bytes > 8 ? 8 : state_bytes > 4 || parts == 32 ? 16 : 32)
+//% let     part_bytes = parts * (index_bytes + num_warps * 2)
+//% let     layer_bytes = block_threads * (ceil_div(moved_bytes, 4) * 4 + 4)
+//% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : moved_bytes > 4 || parts == 32 ? 16 : 32)
 //% let     tile_items = block_threads * tile_rows
 //% let     move_bytes = tile_rows * layer_bytes + part_bytes
 //% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
@@ -55,7 +56,11 @@
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
 //% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_items, chunk_items) + parts
-//% scratch moved_states : State[num_items]
+//% if moves_columns
+//% scratch moved_items : Columns[num_items]
+//% else
+//% scratch moved_items : State[num_items]
+//% end
 //% scratch moved_groups : u16[num_items]
 //% scratch block_counts : Index[num_blocks * parts]
 //% scratch num_counted : Index[1]
@@ -75,12 +80,18 @@
 //% use     parts/tiles/group_tables.cuh
 //% use     parts/tiles/join_group_tables.cuh
 
+//% if moves_columns
+using Moved = Columns;  // what is moved of an element
+//% else
+using Moved = State;
+//% end
 constexpr int kPartsOfThread = (kParts + kBlockThreads - 1) / kBlockThreads;
+constexpr int kStagedWords = (kTileItems * sizeof(Moved) + 7) / 8;
 
-// Returns the sum of the values of all earlier threads of the block.
-__device__ __forceinline__ Index sum_before(Index value)
+// Returns the sum of the values of all earlier threads of the block. `sums` is shared memory, which the next
+// call may not write before all threads have left this one.
+__device__ __forceinline__ Index sum_before(Index* sums, Index value)
 {
-    __shared__ Index sums[kNumWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     Index sum = value;
@@ -93,9 +104,9 @@ __device__ __forceinline__ Index sum_before(Index value)
         sums[warp] = sum;
     __syncthreads();  // the sums of all warps are written
     Index before = sum - value;
-    for (int k = 0; k < warp; ++k)
-        before += sums[k];
-    __syncthreads();  // all threads have read the sums, so the next call may write them
+    #pragma unroll
+    for (int k = 0; k < kNumWarps; ++k)
+        before += k < warp ? sums[k] : 0;
     return before;
 }
 
@@ -164,6 +175,8 @@ scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_parts(Index* part_begins, Index* chunk_begins)
 {
+    __shared__ Index item_sums[kNumWarps];
+    __shared__ Index chunk_sums[kNumWarps];
     Index sizes[kPartsOfThread];
     Index num_items = 0;
     Index num_chunks = 0;
@@ -174,8 +187,8 @@ scan_parts(Index* part_begins, Index* chunk_begins)
         num_items += sizes[k];
         num_chunks += (sizes[k] + kChunkItems - 1) / kChunkItems;
     }
-    Index item = sum_before(num_items);
-    Index chunk = sum_before(num_chunks);
+    Index item = sum_before(item_sums, num_items);
+    Index chunk = sum_before(chunk_sums, num_chunks);
     #pragma unroll
     for (int k = 0; k < kPartsOfThread; ++k) {
         const int part = threadIdx.x * kPartsOfThread + k;
@@ -192,74 +205,52 @@ scan_parts(Index* part_begins, Index* chunk_begins)
     }
 }
 
-//% if parts == 32
 // Returns the number of earlier elements of the warp's tile that belong to the same part as the lane's
-// element. The warp calls it row by row, in order. In lane k, `count` is the number of elements of part k so
-// far.
-__device__ __forceinline__ int rank_in_part(int& count, int group)
+// element. The warp calls it row by row, in order. `counts` holds the warp's number of elements of each part
+// so far. Lanes of the same part find each other by the bits of its number.
+__device__ __forceinline__ int rank_in_part(u16* counts, int group)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int part = group / kTableGroups;
     unsigned peers = __ballot_sync(kFullMask, group >= 0);
-    unsigned own = peers;  // lanes whose elements belong to the part that this lane counts
     #pragma unroll
-    for (int bit = 0; bit < 5; ++bit) {
-        const unsigned set = __ballot_sync(kFullMask, part >> bit & 1);
-        peers &= part >> bit & 1 ? set : ~set;
-        own &= lane >> bit & 1 ? set : ~set;
+    for (int bit = 1; bit < kParts; bit *= 2) {
+        const unsigned set = __ballot_sync(kFullMask, part & bit);
+        peers &= part & bit ? set : ~set;
     }
-    const int rank = __shfl_sync(kFullMask, count, part) + __popc(peers & ((1u << lane) - 1));
-    count += __popc(own);
-    return rank;
-}
-//% else
-// Returns the number of earlier elements of the warp's tile that belong to the same part as the lane's
-// element. The warp calls it row by row, in order. `counts` holds the warp's number of elements of each part
-// so far. All `marks` are 0 before and after the call.
-__device__ __forceinline__ int rank_in_part(unsigned* counts, unsigned* marks, int group)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const int part = group / kTableGroups;
-    if (group >= 0)
-        atomicOr(marks + part, 1u << lane);
-    __syncwarp();  // all lanes have set their bits
-    const unsigned peers = group >= 0 ? marks[part] : 0;
     const unsigned before = peers & ((1u << lane) - 1);
-    const int rank = group >= 0 ? int(counts[part]) + __popc(before) : 0;
-    __syncwarp();  // all lanes have read the bits and the counts
-    if (group >= 0 && before == 0) {
-        marks[part] = 0;
-        counts[part] = rank + __popc(peers);
-    }
+    const int rank = group >= 0 ? counts[part] + __popc(before) : 0;
+    __syncwarp();  // all lanes have read the counts
+    if (group >= 0 && before == 0)
+        counts[part] = u16(rank + __popc(peers));
     __syncwarp();  // the counts are written before the next row
     return rank;
 }
-//% end
 
 // A block moves the elements of its share to their parts, tile by tile, and keeps their order within each
 // part. It first sorts a tile by part in shared memory, so that neighbouring threads write to neighbouring
 // places.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 move_items(Inputs inputs, Segments segments, const Index* block_counts, const Index* part_begins,
-           State* moved_states, u16* moved_groups)
+           Moved* moved_items, u16* moved_groups)
 {
     extern __shared__ u64 room[];
+    __shared__ Index sums[kNumWarps];
     __shared__ int num_staged;
-    Index* const places = (Index*)room;  // for each part, where its first element of the tile goes
-    State* const staged = (State*)(places + kParts);
-    unsigned* const staged_groups = (unsigned*)(staged + kTileItems);
-    unsigned* const tile_begins = staged_groups + kTileItems;  // for each part, its begin in the sorted tile
+    Moved* const staged = (Moved*)room;
+    unsigned* const staged_groups = (unsigned*)(room + kStagedWords);
+    // For each part, where its first element of the tile goes, less where that element is staged.
+    Index* const places = (Index*)(staged_groups + kTileItems);
+    u16* const all_counts = (u16*)(places + kParts);
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    unsigned* const all_counts = tile_begins + kParts;
-    unsigned* const counts = all_counts + warp * kParts;
-    //% if parts != 32
-    unsigned* const marks = all_counts + (kNumWarps + warp) * kParts;
-    for (int part = lane; part < kParts; part += kWarpThreads)
-        marks[part] = 0;
-    //% end
-    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
-        places[part] = part_begins[part] + block_counts[i64(part) * gridDim.x + blockIdx.x];
+    u16* const counts = all_counts + warp * kParts;
+    Index begins[kPartsOfThread];  // where the next element of the part goes
+    #pragma unroll
+    for (int k = 0; k < kPartsOfThread; ++k) {
+        const int part = threadIdx.x * kPartsOfThread + k;
+        begins[k] = part < kParts ? part_begins[part] + block_counts[i64(part) * gridDim.x + blockIdx.x] : 0;
+    }
 
     const Index share = share_of_block(segments.num_items);
     const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
@@ -267,13 +258,9 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     bool is_outside = false;  // not used: count_parts has reported it
     #pragma unroll 1
     for (Index tile = begin; tile < end; tile += kTileItems) {
-        //% if parts == 32
-        int count = 0;
-        //% else
         for (int part = lane; part < kParts; part += kWarpThreads)
             counts[part] = 0;
-        //% end
-        State states[kTileRows];
+        Moved items[kTileRows];
         int groups[kTileRows];
         int ranks[kTileRows];
         #pragma unroll
@@ -282,95 +269,97 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             const Index known = min(index, end - 1);
             const Index group = group_of(segments, known, is_outside);
             groups[row] = index < end ? int(group) : -1;
-            //% if uses_tables || uses_segment
+            //% if moves_columns
+            items[row] = load_columns(inputs, known);
+            //% elif uses_tables || uses_segment
             // Elements without a group look nothing up.
-            states[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
+            items[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
             //% else
-            states[row] = load_item(inputs, known, 0, group);
+            items[row] = load_item(inputs, known, 0, group);
             //% end
         }
-        //% if parts == 32
-        #pragma unroll
-        for (int row = 0; row < kTileRows; ++row)
-            ranks[row] = rank_in_part(count, groups[row]);
-        counts[lane] = count;
-        //% else
         __syncwarp();  // all counts are 0
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
-            ranks[row] = rank_in_part(counts, marks, groups[row]);
-        //% end
-        __syncthreads();  // the counts of all warps are written
+            ranks[row] = rank_in_part(counts, groups[row]);
+        __syncthreads();  // the counts of all warps are written, and the tile before has been moved
 
-        Index num_of_parts[kPartsOfThread];
+        // Counts become the places at which the elements of a part and a warp are staged.
+        int num_of_parts[kPartsOfThread];
         Index num_of_thread = 0;
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
-            unsigned earlier = 0;
-            for (int w = 0; w < kNumWarps && part < kParts; ++w) {
-                const unsigned count = all_counts[w * kParts + part];
-                all_counts[w * kParts + part] = earlier;
-                earlier += count;
-            }
-            num_of_parts[k] = earlier;
-            num_of_thread += earlier;
+            num_of_parts[k] = 0;
+            #pragma unroll
+            for (int w = 0; w < kNumWarps; ++w)
+                num_of_parts[k] += part < kParts ? all_counts[w * kParts + part] : 0;
+            num_of_thread += num_of_parts[k];
         }
-        Index before = sum_before(num_of_thread);
+        int before = int(sum_before(sums, num_of_thread));
         if (threadIdx.x == kBlockThreads - 1)
-            num_staged = int(before + num_of_thread);
+            num_staged = before + int(num_of_thread);
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
-            if (part < kParts)
-                tile_begins[part] = before;
-            before += num_of_parts[k];
+            if (part < kParts) {
+                places[part] = begins[k] - before;
+                begins[k] += num_of_parts[k];
+                #pragma unroll
+                for (int w = 0; w < kNumWarps; ++w) {
+                    const int count = all_counts[w * kParts + part];
+                    all_counts[w * kParts + part] = u16(before);
+                    before += count;
+                }
+            }
         }
-        __syncthreads();  // the parts' begins in the tile are written
+        __syncthreads();  // the places are written
 
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             if (groups[row] >= 0) {
-                const int part = groups[row] / kTableGroups;
-                const int at = tile_begins[part] + counts[part] + ranks[row];
-                staged[at] = states[row];
+                const int at = counts[groups[row] / kTableGroups] + ranks[row];
+                staged[at] = items[row];
                 staged_groups[at] = groups[row];
             }
         __syncthreads();  // the tile is sorted by part
 
         for (int at = threadIdx.x; at < num_staged; at += kBlockThreads) {
             const unsigned group = staged_groups[at];
-            const int part = group / kTableGroups;
-            const Index to = places[part] + (at - int(tile_begins[part]));
-            moved_states[to] = staged[at];
-            moved_groups[to] = group % kTableGroups;
-        }
-        __syncthreads();  // the tile has been moved, so the next one may replace it
-
-        #pragma unroll
-        for (int k = 0; k < kPartsOfThread; ++k) {
-            const int part = threadIdx.x * kPartsOfThread + k;
-            if (part < kParts)
-                places[part] += num_of_parts[k];
+            const Index to = places[group / kTableGroups] + at;
+            moved_items[to] = staged[at];
+            moved_groups[to] = u16(group % kTableGroups);
         }
     }
 }
 
 struct Members {
-    const State* states;
+    //% if moves_columns
+    const Inputs& inputs;
+    Index first_group;  // of the part
+    //% end
+    const Moved* items;
     const u16* groups;
 };
 
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group)
 {
-    state = members.states[index];
     group = members.groups[index];
+    //% if moves_columns
+    state = lift_columns(members.inputs, members.items[index], members.first_group + group);
+    //% else
+    state = members.items[index];
+    //% end
 }
 
 // A block takes one chunk of a part. Each table takes a share of consecutive elements of the chunk, as in
 // group_tables.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
-fold_chunks(const State* moved_states, const u16* moved_groups, const Index* part_begins,
+fold_chunks(
+            //% if moves_columns
+            Inputs inputs,
+            //% end
+            const Moved* moved_items, const u16* moved_groups, const Index* part_begins,
             //% if uses_length || tells_empty
             Index* table_counts,
             //% end
@@ -398,7 +387,12 @@ fold_chunks(const State* moved_states, const u16* moved_groups, const Index* par
     const Index rows = (last - first + kWarpThreads - 1) / kWarpThreads;
     const Index share = (rows + kBlockTables - 1) / kBlockTables * kWarpThreads;
     const Index begin = min(first + which * share, last);
-    fold_members({moved_states, moved_groups}, begin, min(begin + share, last), table);
+    //% if moves_columns
+    const Members members = {inputs, Index(part) * kTableGroups, moved_items, moved_groups};
+    //% else
+    const Members members = {moved_items, moved_groups};
+    //% end
+    fold_members(members, begin, min(begin + share, last), table);
     __syncthreads();  // the tables are complete
 
     for (int group = threadIdx.x; group < kTableGroups; group += kBlockThreads) {
