@@ -62,7 +62,8 @@
 //% scratch moved_items : State[num_items]
 //% end
 //% scratch moved_groups : u16[num_items]
-//% scratch block_counts : Index[num_blocks * parts]
+//% scratch block_begins : Index[num_blocks * parts]
+//% scratch tile_begins : Index[ceil_div(num_items, block_threads * tile_rows) * parts]
 //% scratch num_counted : Index[1]
 //% scratch part_begins : Index[parts + 1]
 //% scratch chunk_begins : Index[parts + 1]
@@ -71,11 +72,11 @@
 //% scratch table_counts : Index[num_chunks * table_groups]
 //% end
 //% launch  count_parts  grid = num_blocks  block = block_threads  shared = parts * 4
-//% launch  scan_blocks  grid = num_segments == 0 ? 0 : parts  block = 32
+//% launch  scan_blocks  grid = num_segments == 0 ? 0 : parts / 32  block = 512
 //% launch  scan_parts   grid = min(num_blocks, 1)  block = block_threads
 //% launch  move_items   grid = num_blocks  block = block_threads  shared = move_bytes
 //% launch  fold_chunks  grid = num_chunks  block = block_threads  shared = fold_bytes
-//% launch  join_tables  grid = ceil_div(num_segments, 32)  block = 512
+//% launch  join_tables  grid = ceil_div(num_segments, 512)  block = 512
 //% use     parts/segments/group_numbers.cuh
 //% use     parts/tiles/group_tables.cuh
 //% use     parts/tiles/join_group_tables.cuh
@@ -110,65 +111,81 @@ __device__ __forceinline__ Index sum_before(Index* sums, Index value)
     return before;
 }
 
-// Returns the length of a block's share: whole tiles, the same number for each block.
+// Returns the number of tiles of a block's share. Shares consist of consecutive tiles.
 __device__ __forceinline__ Index share_of_block(Index num_items)
 {
     const Index num_tiles = (num_items + kTileItems - 1) / kTileItems;
-    return (num_tiles + gridDim.x - 1) / gridDim.x * kTileItems;
+    return (num_tiles + gridDim.x - 1) / gridDim.x;
 }
 
 // A part consists of kTableGroups neighbouring groups. Each block counts how many elements of its share
-// belong to each part.
+// belong to each part, and writes down the counts at the begin of each tile.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
-count_parts(Segments segments, Index* block_counts, Index* num_counted)
+count_parts(Segments segments, Index* block_begins, Index* tile_begins, Index* num_counted)
 {
     extern __shared__ unsigned counts[];
     for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
         counts[part] = 0;
     __syncthreads();  // all counts are 0
     const Index share = share_of_block(segments.num_items);
-    const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
-    const Index end = min(begin + share, segments.num_items);
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const Index first_tile = min(Index(blockIdx.x) * share, num_tiles);
+    const Index last_tile = min(first_tile + share, num_tiles);
     bool is_outside = false;
-    #pragma unroll 8
-    for (Index index = begin + threadIdx.x; index < end; index += kBlockThreads) {
-        const Index group = group_of(segments, index, is_outside);
-        if (group >= 0)
-            atomicAdd(counts + group / kTableGroups, 1u);
+    #pragma unroll 1
+    for (Index tile = first_tile; tile < last_tile; ++tile) {
+        for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
+            tile_begins[i64(tile) * kParts + part] = counts[part];
+        __syncthreads();  // the counts have been written down
+        const Index begin = tile * kTileItems;
+        const Index end = min(begin + kTileItems, segments.num_items);
+        #pragma unroll 8
+        for (Index index = begin + threadIdx.x; index < end; index += kBlockThreads) {
+            const Index group = group_of(segments, index, is_outside);
+            if (group >= 0)
+                atomicAdd(counts + group / kTableGroups, 1u);
+        }
+        __syncthreads();  // all elements of the tile are counted
     }
     tell_outside(segments, is_outside);
-    __syncthreads();  // all elements are counted
     for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
-        block_counts[i64(part) * gridDim.x + blockIdx.x] = counts[part];
+        block_begins[i64(blockIdx.x) * kParts + part] = counts[part];
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *num_counted = gridDim.x;
 }
 
-// Each warp takes one part. It replaces the count of each block by the sum of the counts of all earlier
-// blocks, and writes the sum of all counts to part_begins.
-extern "C" __global__ void __launch_bounds__(32)
-scan_blocks(Index* block_counts, const Index* num_counted, Index* part_begins)
+constexpr int kScanningWarps = 16;
+
+// A block takes 32 parts, a lane each. Its warps share the blocks that have counted. It replaces the count of
+// each of them by the sum of the counts of all earlier ones, and writes the sum of all counts to part_begins.
+extern "C" __global__ void __launch_bounds__(kScanningWarps * kWarpThreads)
+scan_blocks(Index* block_begins, const Index* num_counted, Index* part_begins)
 {
-    const int lane = threadIdx.x;
+    __shared__ Index sums[kScanningWarps][kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    const int part = int(blockIdx.x) * kWarpThreads + lane;
     const Index num_blocks = *num_counted;
-    Index* const counts = block_counts + i64(blockIdx.x) * num_blocks;
+    const Index share = (num_blocks + kScanningWarps - 1) / kScanningWarps;
+    const Index first = min(warp * share, num_blocks);
+    const Index last = min(first + share, num_blocks);
+    Index sum = 0;
+    #pragma unroll 8
+    for (Index block = first; block < last; ++block)
+        sum += block_begins[i64(block) * kParts + part];
+    sums[warp][lane] = sum;
+    __syncthreads();  // the sums of all warps are written
     Index before = 0;
-    #pragma unroll 1
-    for (Index first = 0; first < num_blocks; first += kWarpThreads) {
-        const Index block = first + lane;
-        const Index count = block < num_blocks ? counts[block] : 0;
-        Index sum = count;
-        #pragma unroll
-        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-            const Index earlier = __shfl_up_sync(kFullMask, sum, delta);
-            sum += lane >= delta ? earlier : 0;
-        }
-        if (block < num_blocks)
-            counts[block] = before + sum - count;
-        before += __shfl_sync(kFullMask, sum, kWarpThreads - 1);
+    for (int k = 0; k < warp; ++k)
+        before += sums[k][lane];
+    #pragma unroll 8
+    for (Index block = first; block < last; ++block) {
+        const Index count = block_begins[i64(block) * kParts + part];
+        block_begins[i64(block) * kParts + part] = before;
+        before += count;
     }
-    if (lane == 0)
-        part_begins[blockIdx.x] = before;
+    if (warp == kScanningWarps - 1)
+        part_begins[part] = before;
 }
 
 // One block turns the sizes of parts into two begins for each part: its first element and its first chunk.
@@ -227,12 +244,12 @@ __device__ __forceinline__ int rank_in_part(u16* counts, int group)
     return rank;
 }
 
-// A block moves the elements of its share to their parts, tile by tile, and keeps their order within each
-// part. It first sorts a tile by part in shared memory, so that neighbouring threads write to neighbouring
-// places.
+// A block moves the elements of a tile to their parts, and keeps their order within each part. It first sorts
+// the tile by part in shared memory, so that neighbouring threads write to neighbouring places. All blocks
+// together take neighbouring tiles, so that a cache line is filled by blocks that run at the same time.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
-move_items(Inputs inputs, Segments segments, const Index* block_counts, const Index* part_begins,
-           Moved* moved_items, u16* moved_groups)
+move_items(Inputs inputs, Segments segments, const Index* block_begins, const Index* tile_begins,
+           const Index* part_begins, Moved* moved_items, u16* moved_groups)
 {
     extern __shared__ u64 room[];
     __shared__ Index sums[kNumWarps];
@@ -245,30 +262,30 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     u16* const counts = all_counts + warp * kParts;
-    Index begins[kPartsOfThread];  // where the next element of the part goes
-    #pragma unroll
-    for (int k = 0; k < kPartsOfThread; ++k) {
-        const int part = threadIdx.x * kPartsOfThread + k;
-        begins[k] = part < kParts ? part_begins[part] + block_counts[i64(part) * gridDim.x + blockIdx.x] : 0;
-    }
-
     const Index share = share_of_block(segments.num_items);
-    const Index begin = min(Index(blockIdx.x) * share, segments.num_items);
-    const Index end = min(begin + share, segments.num_items);
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
     bool is_outside = false;  // not used: count_parts has reported it
     #pragma unroll 1
-    for (Index tile = begin; tile < end; tile += kTileItems) {
+    for (Index tile = blockIdx.x; tile < num_tiles; tile += gridDim.x) {
         for (int part = lane; part < kParts; part += kWarpThreads)
             counts[part] = 0;
+        Index begins[kPartsOfThread];  // where the part's first element of the tile goes
+        #pragma unroll
+        for (int k = 0; k < kPartsOfThread; ++k) {
+            const int part = threadIdx.x * kPartsOfThread + k;
+            begins[k] = part < kParts ? part_begins[part] + block_begins[i64(tile / share) * kParts + part] +
+                                            tile_begins[i64(tile) * kParts + part]
+                                      : 0;
+        }
         Moved items[kTileRows];
         int groups[kTileRows];
         int ranks[kTileRows];
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row) {
-            const Index index = tile + (warp * kTileRows + row) * kWarpThreads + lane;
-            const Index known = min(index, end - 1);
+            const Index index = tile * kTileItems + (warp * kTileRows + row) * kWarpThreads + lane;
+            const Index known = min(index, segments.num_items - 1);
             const Index group = group_of(segments, known, is_outside);
-            groups[row] = index < end ? int(group) : -1;
+            groups[row] = index < segments.num_items ? int(group) : -1;
             //% if moves_columns
             items[row] = load_columns(inputs, known);
             //% elif uses_tables || uses_segment
@@ -304,7 +321,6 @@ move_items(Inputs inputs, Segments segments, const Index* block_counts, const In
             const int part = threadIdx.x * kPartsOfThread + k;
             if (part < kParts) {
                 places[part] = begins[k] - before;
-                begins[k] += num_of_parts[k];
                 #pragma unroll
                 for (int w = 0; w < kNumWarps; ++w) {
                     const int count = all_counts[w * kParts + part];
@@ -405,9 +421,11 @@ fold_chunks(
     }
 }
 
-// Joins the tables of all chunks. A block takes the entries of neighbouring groups, and each of its warps
-// takes some neighbouring chunks of their part.
-extern "C" __global__ void __launch_bounds__(512)
+constexpr int kFewChunks = 16;
+
+// Joins the tables of all chunks. Where parts have few chunks, each thread joins the entries of a group. Else
+// a block takes 32 neighbouring groups at a time, and each of its warps takes some neighbouring chunks.
+extern "C" __global__ void __launch_bounds__(kJoiningWarps * kJoinedGroups)
 join_tables(Segments segments,
             Results results,
             const State* tables,
@@ -416,13 +434,49 @@ join_tables(Segments segments,
             //% end
             const Index* chunk_begins)
 {
-    const Index first_group = Index(blockIdx.x) * kJoinedGroups;
-    const Index group = first_group + threadIdx.x % kWarpThreads;
-    const int part = int(first_group / kTableGroups);
-    join_group_tables(results, tables,
-                      //% if uses_length || tells_empty
-                      table_counts,
-                      //% end
-                      chunk_begins[part], chunk_begins[part + 1], int(group % kTableGroups), group,
-                      group < segments.num_segments);
+    constexpr int kGroupsOfBlock = kJoiningWarps * kJoinedGroups;
+    const Index first_group = Index(blockIdx.x) * kGroupsOfBlock;
+    bool are_few = true;
+    #pragma unroll 1
+    for (int k = 0; k < kGroupsOfBlock; k += min(kTableGroups, kGroupsOfBlock)) {
+        const int part = int((first_group + k) / kTableGroups);
+        are_few &= part >= kParts || chunk_begins[part + 1] - chunk_begins[part] <= kFewChunks;
+    }
+    if (are_few) {
+        const Index group = first_group + threadIdx.x;
+        if (group >= segments.num_segments)
+            return;
+        const int part = int(group / kTableGroups);
+        const int place = int(group % kTableGroups);
+        State total = identity();
+        //% if uses_length || tells_empty
+        Index count = 0;
+        //% end
+        #pragma unroll 4
+        for (Index chunk = chunk_begins[part]; chunk < chunk_begins[part + 1]; ++chunk) {
+            const i64 at = i64(chunk) * kTableGroups + place;
+            total = combine(total, tables[at]);
+            //% if uses_length || tells_empty
+            count += table_counts[at];
+            //% end
+        }
+        //% if uses_length || tells_empty
+        store(results, group, count, total);
+        //% else
+        store(results, group, 1, total);
+        //% end
+        return;
+    }
+    #pragma unroll 1
+    for (int k = 0; k < kGroupsOfBlock; k += kJoinedGroups) {
+        const int part = min(int((first_group + k) / kTableGroups), kParts - 1);
+        const Index group = first_group + k + threadIdx.x % kWarpThreads;
+        join_group_tables(results, tables,
+                          //% if uses_length || tells_empty
+                          table_counts,
+                          //% end
+                          chunk_begins[part], chunk_begins[part + 1], int(group % kTableGroups), group,
+                          group < segments.num_segments);
+        __syncthreads();  // the block's shared memory may be written again
+    }
 }
