@@ -17,9 +17,10 @@
 //% tune    parts = 1024, 32, 64, 128, 256, 512
 //% tune    table_lanes = 1, 0
 //% tune    in_turns = 0, 1
-//% tune    block_threads = 256, 64, 128, 512
+//% tune    block_threads = 256, 64, 128
+//% tune    move_threads = 512, 64, 128, 256
 //% tune    rows = 8, 4
-//% tune    tile_rows = 32, 4, 8, 16
+//% tune    tile_rows = 16, 4, 8, 32
 //% tune    chunk_items = 65536, 1024, 4096, 16384
 //% tune    blocks_per_multiprocessor = 4, 1, 2, 3
 //% where   num_segments <= table_groups * parts
@@ -45,25 +46,31 @@
 //% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + table_groups
 //% let     table_words = shared_words + warp_words
 //% let     fold_bytes = (shared_words + num_warps * warp_words) * 4
-//% let     part_bytes = parts * (index_bytes + num_warps * 2)
-//% let     layer_bytes = block_threads * (ceil_div(moved_bytes, 4) * 4 + 4)
-//% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : moved_bytes > 4 || parts == 32 ? 16 : 32)
-//% let     tile_items = block_threads * tile_rows
-//% let     move_bytes = tile_rows * layer_bytes + part_bytes
+//% let     run_items = 16
+//% let     tile_items = move_threads * tile_rows
+//% let     move_warps = move_threads / 32
+//% let     part_bytes = parts * (index_bytes + move_warps * 2)
+//% let     item_bytes = ceil_div(moved_bytes, 4) * 4 + 4
+//% let     move_bytes = (tile_items + parts * (run_items - 1)) * item_bytes + 8 + part_bytes
+//% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : moved_bytes > 4 ? 16 : 32)
+//% fits    move_threads == 64 || num_elements == 0 || num_elements >= tile_items * 128
+//% fits    parts == 32 || parts * 32 <= tile_items
+//% where   index_bytes == 8 || num_elements + ceil_div(num_elements, tile_items) * parts * 15 <= 2013265920
 //% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
 //% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
-//% let     most_blocks = max(1, ceil_div(num_items, block_threads * tile_rows))
+//% let     num_tiles = ceil_div(num_items, move_threads * tile_rows)
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
-//% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
-//% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_items, chunk_items) + parts
+//% let     num_blocks = num_segments == 0 ? 0 : min(resident, max(1, num_tiles))
+//% let     num_moved = num_items + num_tiles * parts * 15
+//% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_moved, chunk_items) + parts
 //% if moves_columns
-//% scratch moved_items : Columns[num_items]
+//% scratch moved_items : Columns[num_moved]
 //% else
-//% scratch moved_items : State[num_items]
+//% scratch moved_items : State[num_moved]
 //% end
-//% scratch moved_groups : u16[num_items]
+//% scratch moved_groups : u16[num_moved]
 //% scratch block_begins : Index[num_blocks * parts]
-//% scratch tile_begins : Index[ceil_div(num_items, block_threads * tile_rows) * parts]
+//% scratch tile_begins : Index[num_tiles * parts]
 //% scratch num_counted : Index[1]
 //% scratch part_begins : Index[parts + 1]
 //% scratch chunk_begins : Index[parts + 1]
@@ -71,10 +78,10 @@
 //% if uses_length || tells_empty
 //% scratch table_counts : Index[num_chunks * table_groups]
 //% end
-//% launch  count_parts  grid = num_blocks  block = block_threads  shared = parts * 4
+//% launch  count_parts  grid = num_blocks  block = move_threads  shared = parts * 4
 //% launch  scan_blocks  grid = num_segments == 0 ? 0 : parts / 32  block = 512
-//% launch  scan_parts   grid = min(num_blocks, 1)  block = block_threads
-//% launch  move_items   grid = num_blocks  block = block_threads  shared = move_bytes
+//% launch  scan_parts   grid = min(num_blocks, 1)  block = move_threads
+//% launch  move_items   grid = num_blocks  block = move_threads  shared = move_bytes
 //% launch  fold_chunks  grid = num_chunks  block = block_threads  shared = fold_bytes
 //% launch  join_tables  grid = ceil_div(num_segments, 512)  block = 512
 //% use     parts/segments/group_numbers.cuh
@@ -86,8 +93,17 @@ using Moved = Columns;  // what is moved of an element
 //% else
 using Moved = State;
 //% end
-constexpr int kPartsOfThread = (kParts + kBlockThreads - 1) / kBlockThreads;
-constexpr int kStagedWords = (kTileItems * sizeof(Moved) + 7) / 8;
+constexpr int kPartsOfThread = (kParts + kMoveThreads - 1) / kMoveThreads;
+constexpr int kStagedItems = kTileItems + kParts * (kRunItems - 1);
+constexpr int kStagedWords = (kStagedItems * sizeof(Moved) + 7) / 8;
+constexpr unsigned kNoGroup = 0xffff;  // in place of a group: behind the last element of a run
+
+// Returns the room of the elements of a part in a tile. Runs begin at multiples of kRunItems, so that all bytes
+// of a sector of memory are written at once: a GPU takes several times as long for a part of one.
+__device__ __forceinline__ int room_of(int count)
+{
+    return (count + kRunItems - 1) / kRunItems * kRunItems;
+}
 
 // Returns the sum of the values of all earlier threads of the block. `sums` is shared memory, which the next
 // call may not write before all threads have left this one.
@@ -106,7 +122,7 @@ __device__ __forceinline__ Index sum_before(Index* sums, Index value)
     __syncthreads();  // the sums of all warps are written
     Index before = sum - value;
     #pragma unroll
-    for (int k = 0; k < kNumWarps; ++k)
+    for (int k = 0; k < kMoveWarps; ++k)
         before += k < warp ? sums[k] : 0;
     return before;
 }
@@ -118,14 +134,20 @@ __device__ __forceinline__ Index share_of_block(Index num_items)
     return (num_tiles + gridDim.x - 1) / gridDim.x;
 }
 
-// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of its share
-// belong to each part, and writes down the counts at the begin of each tile.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of each tile of its
+// share belong to each part. It writes down where the run of the part and the tile begins, within the share.
+extern "C" __global__ void __launch_bounds__(kMoveThreads)
 count_parts(Segments segments, Index* block_begins, Index* tile_begins, Index* num_counted)
 {
     extern __shared__ unsigned counts[];
-    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
-        counts[part] = 0;
+    Index begins[kPartsOfThread];
+    #pragma unroll
+    for (int k = 0; k < kPartsOfThread; ++k) {
+        const int part = threadIdx.x + k * kMoveThreads;
+        begins[k] = 0;
+        if (part < kParts)
+            counts[part] = 0;
+    }
     __syncthreads();  // all counts are 0
     const Index share = share_of_block(segments.num_items);
     const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
@@ -134,22 +156,32 @@ count_parts(Segments segments, Index* block_begins, Index* tile_begins, Index* n
     bool is_outside = false;
     #pragma unroll 1
     for (Index tile = first_tile; tile < last_tile; ++tile) {
-        for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
-            tile_begins[i64(tile) * kParts + part] = counts[part];
-        __syncthreads();  // the counts have been written down
-        const Index begin = tile * kTileItems;
-        const Index end = min(begin + kTileItems, segments.num_items);
+        const Index end = min(tile * kTileItems + kTileItems, segments.num_items);
         #pragma unroll 8
-        for (Index index = begin + threadIdx.x; index < end; index += kBlockThreads) {
+        for (Index index = tile * kTileItems + threadIdx.x; index < end; index += kMoveThreads) {
             const Index group = group_of(segments, index, is_outside);
             if (group >= 0)
                 atomicAdd(counts + group / kTableGroups, 1u);
         }
         __syncthreads();  // all elements of the tile are counted
+        #pragma unroll
+        for (int k = 0; k < kPartsOfThread; ++k) {
+            const int part = threadIdx.x + k * kMoveThreads;
+            if (part < kParts) {
+                tile_begins[i64(tile) * kParts + part] = begins[k];
+                begins[k] += room_of(counts[part]);
+                counts[part] = 0;
+            }
+        }
+        __syncthreads();  // all counts are 0 again
     }
     tell_outside(segments, is_outside);
-    for (int part = threadIdx.x; part < kParts; part += kBlockThreads)
-        block_begins[i64(blockIdx.x) * kParts + part] = counts[part];
+    #pragma unroll
+    for (int k = 0; k < kPartsOfThread; ++k) {
+        const int part = threadIdx.x + k * kMoveThreads;
+        if (part < kParts)
+            block_begins[i64(blockIdx.x) * kParts + part] = begins[k];
+    }
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *num_counted = gridDim.x;
 }
@@ -189,11 +221,11 @@ scan_blocks(Index* block_begins, const Index* num_counted, Index* part_begins)
 }
 
 // One block turns the sizes of parts into two begins for each part: its first element and its first chunk.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMoveThreads)
 scan_parts(Index* part_begins, Index* chunk_begins)
 {
-    __shared__ Index item_sums[kNumWarps];
-    __shared__ Index chunk_sums[kNumWarps];
+    __shared__ Index item_sums[kMoveWarps];
+    __shared__ Index chunk_sums[kMoveWarps];
     Index sizes[kPartsOfThread];
     Index num_items = 0;
     Index num_chunks = 0;
@@ -216,7 +248,7 @@ scan_parts(Index* part_begins, Index* chunk_begins)
         item += sizes[k];
         chunk += (sizes[k] + kChunkItems - 1) / kChunkItems;
     }
-    if (threadIdx.x == kBlockThreads - 1) {
+    if (threadIdx.x == kMoveThreads - 1) {
         part_begins[kParts] = item;
         chunk_begins[kParts] = chunk;
     }
@@ -247,18 +279,18 @@ __device__ __forceinline__ int rank_in_part(u16* counts, int group)
 // A block moves the elements of a tile to their parts, and keeps their order within each part. It first sorts
 // the tile by part in shared memory, so that neighbouring threads write to neighbouring places. All blocks
 // together take neighbouring tiles, so that a cache line is filled by blocks that run at the same time.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMoveThreads)
 move_items(Inputs inputs, Segments segments, const Index* block_begins, const Index* tile_begins,
            const Index* part_begins, Moved* moved_items, u16* moved_groups)
 {
     extern __shared__ u64 room[];
-    __shared__ Index sums[kNumWarps];
+    __shared__ Index sums[kMoveWarps];
     __shared__ int num_staged;
     Moved* const staged = (Moved*)room;
-    unsigned* const staged_groups = (unsigned*)(room + kStagedWords);
     // For each part, where its first element of the tile goes, less where that element is staged.
-    Index* const places = (Index*)(staged_groups + kTileItems);
-    u16* const all_counts = (u16*)(places + kParts);
+    Index* const places = (Index*)(room + kStagedWords);
+    unsigned* const staged_numbers = (unsigned*)(places + kParts);  // the part, and the group within it
+    u16* const all_counts = (u16*)(staged_numbers + kStagedItems);
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     u16* const counts = all_counts + warp * kParts;
@@ -303,29 +335,35 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
 
         // Counts become the places at which the elements of a part and a warp are staged.
         int num_of_parts[kPartsOfThread];
-        Index num_of_thread = 0;
+        Index room_of_thread = 0;
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
             num_of_parts[k] = 0;
             #pragma unroll
-            for (int w = 0; w < kNumWarps; ++w)
+            for (int w = 0; w < kMoveWarps; ++w)
                 num_of_parts[k] += part < kParts ? all_counts[w * kParts + part] : 0;
-            num_of_thread += num_of_parts[k];
+            room_of_thread += room_of(num_of_parts[k]);
         }
-        int before = int(sum_before(sums, num_of_thread));
-        if (threadIdx.x == kBlockThreads - 1)
-            num_staged = before + int(num_of_thread);
+        int before = int(sum_before(sums, room_of_thread));
+        if (threadIdx.x == kMoveThreads - 1)
+            num_staged = before + int(room_of_thread);
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
             if (part < kParts) {
                 places[part] = begins[k] - before;
+                const int end = before + room_of(num_of_parts[k]);
                 #pragma unroll
-                for (int w = 0; w < kNumWarps; ++w) {
+                for (int w = 0; w < kMoveWarps; ++w) {
                     const int count = all_counts[w * kParts + part];
                     all_counts[w * kParts + part] = u16(before);
                     before += count;
+                }
+                #pragma unroll 1
+                for (; before < end; ++before) {
+                    staged[before] = Moved{};
+                    staged_numbers[before] = unsigned(part) << 16 | kNoGroup;
                 }
             }
         }
@@ -334,17 +372,18 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             if (groups[row] >= 0) {
-                const int at = counts[groups[row] / kTableGroups] + ranks[row];
+                const int part = groups[row] / kTableGroups;
+                const int at = counts[part] + ranks[row];
                 staged[at] = items[row];
-                staged_groups[at] = groups[row];
+                staged_numbers[at] = unsigned(part) << 16 | unsigned(groups[row] % kTableGroups);
             }
         __syncthreads();  // the tile is sorted by part
 
-        for (int at = threadIdx.x; at < num_staged; at += kBlockThreads) {
-            const unsigned group = staged_groups[at];
-            const Index to = places[group / kTableGroups] + at;
+        for (int at = threadIdx.x; at < num_staged; at += kMoveThreads) {
+            const unsigned number = staged_numbers[at];
+            const Index to = places[number >> 16] + at;
             moved_items[to] = staged[at];
-            moved_groups[to] = u16(group % kTableGroups);
+            moved_groups[to] = u16(number);
         }
     }
 }
@@ -360,7 +399,7 @@ struct Members {
 
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group)
 {
-    group = members.groups[index];
+    group = i16(members.groups[index]);  // kNoGroup becomes -1
     //% if moves_columns
     state = lift_columns(members.inputs, members.items[index], members.first_group + group);
     //% else
