@@ -18,7 +18,7 @@
 //% tune    table_lanes = 1, 0
 //% tune    in_turns = 0, 1
 //% tune    block_threads = 256, 64, 128
-//% tune    move_threads = 512, 64, 128, 256
+//% tune    move_threads = 256, 64, 128, 512
 //% tune    rows = 8, 4
 //% tune    tile_rows = 16, 4, 8, 32
 //% tune    chunk_items = 65536, 1024, 4096, 16384
@@ -27,8 +27,10 @@
 //% where   in_turns ? table_lanes == 0 : table_lanes == 1 || is_word
 //% let     thirtieth = ceil_div(wanted, 32)
 //% let     least = thirtieth <= 256 ? 256 : thirtieth <= 512 ? 512 : thirtieth <= 1024 ? 1024 : 2048
-//% fits    table_groups == min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
-//% let     has_many_warps = table_groups <= (entry_words <= 3 ? 1024 : entry_words <= 5 ? 512 : 256)
+//% let     large = min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
+//% let     small = thirtieth <= 256 ? 256 : wanted <= 262144 ? 512 : wanted <= 524288 ? 1024 : held
+//% fits    table_groups == (entry_words == 1 || is_exact ? large : min(held, small))
+//% let     has_many_warps = table_groups <= (entry_words <= 5 ? 1024 : 256)
 //% fits    table_lanes == (has_many_warps && !is_exact)
 //% fits    in_turns == (table_lanes == 0 && !is_exact)
 //% let     needed = ceil_div(wanted, table_groups)
@@ -46,29 +48,28 @@
 //% let     warp_words = in_turns ? stamps : table_lanes == 0 ? 0 : state_words + table_groups
 //% let     table_words = shared_words + warp_words
 //% let     fold_bytes = (shared_words + num_warps * warp_words) * 4
-//% let     run_items = 16
-//% let     tile_items = move_threads * tile_rows
 //% let     move_warps = move_threads / 32
 //% let     part_bytes = parts * (index_bytes + move_warps * 2)
-//% let     item_bytes = ceil_div(moved_bytes, 4) * 4 + 4
-//% let     move_bytes = (tile_items + parts * (run_items - 1)) * item_bytes + 8 + part_bytes
-//% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : moved_bytes > 4 ? 16 : 32)
-//% fits    move_threads == 64 || num_elements == 0 || num_elements >= tile_items * 128
-//% fits    parts == 32 || parts * 32 <= tile_items
-//% where   index_bytes == 8 || num_elements + ceil_div(num_elements, tile_items) * parts * 15 <= 2013265920
+//% let     layer_bytes = move_threads * (ceil_div(moved_bytes, 4) * 4 + 4)
+//% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : 16)
+//% fits    move_threads == (parts <= 128 ? 256 : 512)
+//% let     tile_items = move_threads * tile_rows
+//% let     row_words = tile_rows * (2 + ceil_div(moved_bytes, 4))
+//% let     resident_threads = row_words <= 32 ? 1024 : row_words <= 48 ? 768 : row_words <= 64 ? 512 : 256
+//% let     resident_blocks = max(1, resident_threads / move_threads)
+//% let     move_bytes = tile_rows * layer_bytes + part_bytes
 //% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
 //% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
 //% let     num_tiles = ceil_div(num_items, move_threads * tile_rows)
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, max(1, num_tiles))
-//% let     num_moved = num_items + num_tiles * parts * 15
-//% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_moved, chunk_items) + parts
+//% let     num_chunks = num_segments == 0 ? 0 : ceil_div(num_items, chunk_items) + parts
 //% if moves_columns
-//% scratch moved_items : Columns[num_moved]
+//% scratch moved_items : Columns[num_items]
 //% else
-//% scratch moved_items : State[num_moved]
+//% scratch moved_items : State[num_items]
 //% end
-//% scratch moved_groups : u16[num_moved]
+//% scratch moved_groups : u16[num_items]
 //% scratch block_begins : Index[num_blocks * parts]
 //% scratch tile_begins : Index[num_tiles * parts]
 //% scratch num_counted : Index[1]
@@ -94,16 +95,7 @@ using Moved = Columns;  // what is moved of an element
 using Moved = State;
 //% end
 constexpr int kPartsOfThread = (kParts + kMoveThreads - 1) / kMoveThreads;
-constexpr int kStagedItems = kTileItems + kParts * (kRunItems - 1);
-constexpr int kStagedWords = (kStagedItems * sizeof(Moved) + 7) / 8;
-constexpr unsigned kNoGroup = 0xffff;  // in place of a group: behind the last element of a run
-
-// Returns the room of the elements of a part in a tile. Runs begin at multiples of kRunItems, so that all bytes
-// of a sector of memory are written at once: a GPU takes several times as long for a part of one.
-__device__ __forceinline__ int room_of(int count)
-{
-    return (count + kRunItems - 1) / kRunItems * kRunItems;
-}
+constexpr int kStagedWords = (kTileItems * sizeof(Moved) + 7) / 8;
 
 // Returns the sum of the values of all earlier threads of the block. `sums` is shared memory, which the next
 // call may not write before all threads have left this one.
@@ -134,20 +126,14 @@ __device__ __forceinline__ Index share_of_block(Index num_items)
     return (num_tiles + gridDim.x - 1) / gridDim.x;
 }
 
-// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of each tile of its
-// share belong to each part. It writes down where the run of the part and the tile begins, within the share.
+// A part consists of kTableGroups neighbouring groups. Each block counts how many elements of its share
+// belong to each part, and writes down the counts at the begin of each tile.
 extern "C" __global__ void __launch_bounds__(kMoveThreads)
 count_parts(Segments segments, Index* block_begins, Index* tile_begins, Index* num_counted)
 {
     extern __shared__ unsigned counts[];
-    Index begins[kPartsOfThread];
-    #pragma unroll
-    for (int k = 0; k < kPartsOfThread; ++k) {
-        const int part = threadIdx.x + k * kMoveThreads;
-        begins[k] = 0;
-        if (part < kParts)
-            counts[part] = 0;
-    }
+    for (int part = threadIdx.x; part < kParts; part += kMoveThreads)
+        counts[part] = 0;
     __syncthreads();  // all counts are 0
     const Index share = share_of_block(segments.num_items);
     const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
@@ -156,32 +142,22 @@ count_parts(Segments segments, Index* block_begins, Index* tile_begins, Index* n
     bool is_outside = false;
     #pragma unroll 1
     for (Index tile = first_tile; tile < last_tile; ++tile) {
-        const Index end = min(tile * kTileItems + kTileItems, segments.num_items);
+        for (int part = threadIdx.x; part < kParts; part += kMoveThreads)
+            tile_begins[i64(tile) * kParts + part] = counts[part];
+        __syncthreads();  // the counts have been written down
+        const Index begin = tile * kTileItems;
+        const Index end = min(begin + kTileItems, segments.num_items);
         #pragma unroll 8
-        for (Index index = tile * kTileItems + threadIdx.x; index < end; index += kMoveThreads) {
+        for (Index index = begin + threadIdx.x; index < end; index += kMoveThreads) {
             const Index group = group_of(segments, index, is_outside);
             if (group >= 0)
                 atomicAdd(counts + group / kTableGroups, 1u);
         }
         __syncthreads();  // all elements of the tile are counted
-        #pragma unroll
-        for (int k = 0; k < kPartsOfThread; ++k) {
-            const int part = threadIdx.x + k * kMoveThreads;
-            if (part < kParts) {
-                tile_begins[i64(tile) * kParts + part] = begins[k];
-                begins[k] += room_of(counts[part]);
-                counts[part] = 0;
-            }
-        }
-        __syncthreads();  // all counts are 0 again
     }
     tell_outside(segments, is_outside);
-    #pragma unroll
-    for (int k = 0; k < kPartsOfThread; ++k) {
-        const int part = threadIdx.x + k * kMoveThreads;
-        if (part < kParts)
-            block_begins[i64(blockIdx.x) * kParts + part] = begins[k];
-    }
+    for (int part = threadIdx.x; part < kParts; part += kMoveThreads)
+        block_begins[i64(blockIdx.x) * kParts + part] = counts[part];
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *num_counted = gridDim.x;
 }
@@ -279,7 +255,7 @@ __device__ __forceinline__ int rank_in_part(u16* counts, int group)
 // A block moves the elements of a tile to their parts, and keeps their order within each part. It first sorts
 // the tile by part in shared memory, so that neighbouring threads write to neighbouring places. All blocks
 // together take neighbouring tiles, so that a cache line is filled by blocks that run at the same time.
-extern "C" __global__ void __launch_bounds__(kMoveThreads)
+extern "C" __global__ void __launch_bounds__(kMoveThreads, kResidentBlocks)
 move_items(Inputs inputs, Segments segments, const Index* block_begins, const Index* tile_begins,
            const Index* part_begins, Moved* moved_items, u16* moved_groups)
 {
@@ -287,10 +263,10 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
     __shared__ Index sums[kMoveWarps];
     __shared__ int num_staged;
     Moved* const staged = (Moved*)room;
+    unsigned* const staged_groups = (unsigned*)(room + kStagedWords);
     // For each part, where its first element of the tile goes, less where that element is staged.
-    Index* const places = (Index*)(room + kStagedWords);
-    unsigned* const staged_numbers = (unsigned*)(places + kParts);  // the part, and the group within it
-    u16* const all_counts = (u16*)(staged_numbers + kStagedItems);
+    Index* const places = (Index*)(staged_groups + kTileItems);
+    u16* const all_counts = (u16*)(places + kParts);
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
     u16* const counts = all_counts + warp * kParts;
@@ -309,33 +285,38 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
                                             tile_begins[i64(tile) * kParts + part]
                                       : 0;
         }
-        Moved items[kTileRows];
         int groups[kTileRows];
         int ranks[kTileRows];
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row) {
             const Index index = tile * kTileItems + (warp * kTileRows + row) * kWarpThreads + lane;
-            const Index known = min(index, segments.num_items - 1);
-            const Index group = group_of(segments, known, is_outside);
+            const Index group = group_of(segments, min(index, segments.num_items - 1), is_outside);
             groups[row] = index < segments.num_items ? int(group) : -1;
-            //% if moves_columns
-            items[row] = load_columns(inputs, known);
-            //% elif uses_tables || uses_segment
-            // Elements without a group look nothing up.
-            items[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
-            //% else
-            items[row] = load_item(inputs, known, 0, group);
-            //% end
         }
         __syncwarp();  // all counts are 0
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             ranks[row] = rank_in_part(counts, groups[row]);
+        // Elements are loaded while the block counts, so that no registers hold them before.
+        Moved items[kTileRows];
+        #pragma unroll
+        for (int row = 0; row < kTileRows; ++row) {
+            const Index index = tile * kTileItems + (warp * kTileRows + row) * kWarpThreads + lane;
+            const Index known = min(index, segments.num_items - 1);
+            //% if moves_columns
+            items[row] = load_columns(inputs, known);
+            //% elif uses_tables || uses_segment
+            // Elements without a group look nothing up.
+            items[row] = groups[row] >= 0 ? load_item(inputs, known, 0, groups[row]) : identity();
+            //% else
+            items[row] = load_item(inputs, known, 0, groups[row]);
+            //% end
+        }
         __syncthreads();  // the counts of all warps are written, and the tile before has been moved
 
         // Counts become the places at which the elements of a part and a warp are staged.
         int num_of_parts[kPartsOfThread];
-        Index room_of_thread = 0;
+        Index num_of_thread = 0;
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
@@ -343,27 +324,21 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
             #pragma unroll
             for (int w = 0; w < kMoveWarps; ++w)
                 num_of_parts[k] += part < kParts ? all_counts[w * kParts + part] : 0;
-            room_of_thread += room_of(num_of_parts[k]);
+            num_of_thread += num_of_parts[k];
         }
-        int before = int(sum_before(sums, room_of_thread));
+        int before = int(sum_before(sums, num_of_thread));
         if (threadIdx.x == kMoveThreads - 1)
-            num_staged = before + int(room_of_thread);
+            num_staged = before + int(num_of_thread);
         #pragma unroll
         for (int k = 0; k < kPartsOfThread; ++k) {
             const int part = threadIdx.x * kPartsOfThread + k;
             if (part < kParts) {
                 places[part] = begins[k] - before;
-                const int end = before + room_of(num_of_parts[k]);
                 #pragma unroll
                 for (int w = 0; w < kMoveWarps; ++w) {
                     const int count = all_counts[w * kParts + part];
                     all_counts[w * kParts + part] = u16(before);
                     before += count;
-                }
-                #pragma unroll 1
-                for (; before < end; ++before) {
-                    staged[before] = Moved{};
-                    staged_numbers[before] = unsigned(part) << 16 | kNoGroup;
                 }
             }
         }
@@ -372,18 +347,17 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             if (groups[row] >= 0) {
-                const int part = groups[row] / kTableGroups;
-                const int at = counts[part] + ranks[row];
+                const int at = counts[groups[row] / kTableGroups] + ranks[row];
                 staged[at] = items[row];
-                staged_numbers[at] = unsigned(part) << 16 | unsigned(groups[row] % kTableGroups);
+                staged_groups[at] = groups[row];
             }
         __syncthreads();  // the tile is sorted by part
 
         for (int at = threadIdx.x; at < num_staged; at += kMoveThreads) {
-            const unsigned number = staged_numbers[at];
-            const Index to = places[number >> 16] + at;
+            const unsigned group = staged_groups[at];
+            const Index to = places[group / kTableGroups] + at;
             moved_items[to] = staged[at];
-            moved_groups[to] = u16(number);
+            moved_groups[to] = u16(group % kTableGroups);
         }
     }
 }
@@ -399,7 +373,7 @@ struct Members {
 
 __device__ __forceinline__ void load_member(const Members& members, Index index, State& state, int& group)
 {
-    group = i16(members.groups[index]);  // kNoGroup becomes -1
+    group = members.groups[index];
     //% if moves_columns
     state = lift_columns(members.inputs, members.items[index], members.first_group + group);
     //% else
