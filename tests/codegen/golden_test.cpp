@@ -120,6 +120,9 @@ std::vector<Golden> find_goldens()
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
                 all.push_back({&stage, std::string(kShownRowScan), other, "_" + std::string(name(other))});
         }
+        if (stage.name == "running_segments")
+            for (const auto op : {kShownScan, kScansBack, kPlainScan})
+                all.push_back({&stage, std::string(op), form, op == kPlainScan ? "" : "_uniform"});
         if (stage.name == "running_tiles") {
             for (const auto op : {kShownScan, kPlainScan})
                 all.push_back({&stage, std::string(op), form, ""});

@@ -43,7 +43,7 @@ TEST_F(MapCompile, TablesAreReadInSilence)
 TEST_F(MapCompile, RunningResultsAreGivenInSilence)
 {
     std::vector<cuda::CompileRequest> requests;
-    for (const auto* stage_name : {"running_tiles"}) {
+    for (const auto* stage_name : {"running_tiles", "running_segments"}) {
         const auto& stage = Catalogue::standard().stage(stage_name);
         for (const bool reverse : {false, true})
             for (const test::ScanOperator& c :

@@ -88,6 +88,29 @@ TEST(ScanTiles, HaveRowsOfAnyWidth)
         }
 }
 
+/// Blocks that take whole segments: several of them, one, and one in several tiles.
+TEST(WholeSegments, AreThoseOfLoops)
+{
+    if (is_left_out())
+        GTEST_SKIP() << kLeftOut;
+    std::uint64_t seed = 0;
+    for (const auto& c : all_scan_cases()) {
+        if (c.form != SegmentForm::uniform)
+            continue;
+        const auto emitted = cuda_text(c, "running_segments");
+        for (const std::int64_t length : {1, 2, 7, 16, 63, 64, 100, 128, 255, 256, 257, 512, 1000}) {
+            const auto workload = scan_workload(c.op, uniform_segments(length * 9, length));
+            const auto expected = scanned_by_loops(workload, c.op);
+            for (int round = 0; round < 2; ++round)
+                ASSERT_EQ(first_difference(
+                              simt::run(workload, emitted, simt::options_from_seed(++seed), {}, 1 + round, 2),
+                              expected),
+                          "")
+                    << print(c) << ", length " << length << ", seed " << seed;
+        }
+    }
+}
+
 /// Segments over several spans and stretches, by schedules that let blocks overtake each other.
 TEST(ScansLookBack, OverManyTiles)
 {
