@@ -4,9 +4,10 @@
 //% source  Sengupta, Harris, Zhang & Owens 2007, section 3
 //% layout  uniform
 //% needs   scans, associative, state_bytes <= 128
-//% tune    block_threads = 256, 64, 128
 //% tune    items_per_thread = 32, 4, 8, 16
+//% tune    block_threads = 256, 64, 128
 //% where   wide_scan || block_threads * items_per_thread * (element_bytes + scanned_bytes) <= 40960
+//% fits    items_per_thread <= 16 || element_bytes + scanned_bytes <= 4
 //% let     segment_items = max(num_items / max(num_segments, 1), 1)
 //% let     most_segments = max(block_threads * items_per_thread / segment_items, 1)
 //% let     block_segments = most_segments < 4 ? most_segments : most_segments - most_segments % (most_segments < 16 ? 4 : 16)

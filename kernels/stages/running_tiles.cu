@@ -5,9 +5,10 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   scans, associative, state_bytes <= 128
 //% tune    span_tiles = 32, 4
-//% tune    block_threads = 256, 64, 128
 //% tune    items_per_thread = 32, 4, 8, 16
+//% tune    block_threads = 256, 64, 128
 //% where   wide_scan || block_threads * items_per_thread * (element_bytes + scanned_bytes) <= 40960
+//% fits    items_per_thread <= 16 || element_bytes + scanned_bytes <= 4
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% scratch ticket : u64[1] zero
 //% scratch tile_states : u64[(num_tiles + 2 * ceil_div(num_tiles, span_tiles) + 2) * ceil_div(state_bytes, 4)] zero
@@ -25,9 +26,10 @@
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
 // A block takes a tile of consecutive items, by tickets along the way of the scan, so that all tiles before are
-// done or under way. Threads pass their items twice. The first pass finds the run that each thread leaves open.
-// The second pass gives each item its outputs. If the tile begins inside of a segment, one warp looks back for
-// the state of that segment between the two passes.
+// done or under way. Blocks nearly always begin in this order, so a block reads the tile of its own number while
+// its ticket is drawn, and another one only if the ticket says so. Threads pass their items twice. The first
+// pass finds the run that each thread leaves open. The second pass gives each item its outputs. If the tile
+// begins inside of a segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
@@ -36,40 +38,54 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     __shared__ Run of_tile;     // the tile's run; `ends` is true if the scan enters a segment in the tile
     __shared__ bool is_inside;  // true if the tile begins inside of a segment
     __shared__ State carry;     // state of that segment's items in earlier tiles
-    if (threadIdx.x == 0) {
-        taken = atomicAdd(ticket, 1ull);
-        // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
-        if (unsigned(taken) == gridDim.x - 1u)
-            atomicAdd(ticket, (1ull << 32) - gridDim.x);
-    }
-    __syncthreads();  // thread 0 has written the ticket
-    const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
-    const Index turn = Index(unsigned(taken));
-    //% if reverse
-    const Index tile_begin = (Index(gridDim.x) - 1 - turn) * kTileItems;
-    //% else
-    const Index tile_begin = turn * kTileItems;
-    //% end
-    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
-    const Own own = own_items(tile_begin, tile_end);
-    WarpTile& tile = tiles[threadIdx.x / kWarpThreads];
-    start_copy(tile, inputs, own);
-
-    // The segments of the tile's first and last item.
     //% if offsets || ranges
-    __shared__ Index bounds[2];
+    __shared__ Index bounds[2];  // the segments of the tile's first and last item
     //% if !ranges && !scan_places
     __shared__ unsigned entries[kEntryWords];
     for (int k = threadIdx.x; k < kEntryWords; k += kBlockThreads)
         entries[k] = 0;
     //% end
-    if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
-        const bool is_last = threadIdx.x >= kWarpThreads / 2;
-        const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
-        if (threadIdx.x % (kWarpThreads / 2) == 0)
-            bounds[is_last] = segment;
+    //% end
+    WarpTile& tile = tiles[threadIdx.x / kWarpThreads];
+    u64 drawn = 0;
+    if (threadIdx.x == 0)
+        drawn = atomicAdd(ticket, 1ull);
+    Index turn = Index(blockIdx.x);
+    Index tile_begin = 0;
+    Index tile_end = 0;
+    Own own = {};
+    #pragma unroll 1
+    for (bool is_guess = true;; is_guess = false) {
+        //% if reverse
+        tile_begin = (Index(gridDim.x) - 1 - turn) * kTileItems;
+        //% else
+        tile_begin = turn * kTileItems;
+        //% end
+        tile_end = min(tile_begin + kTileItems, segments.num_items);
+        own = own_items(tile_begin, tile_end);
+        start_copy(tile, inputs, own);
+        //% if offsets || ranges
+        if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
+            const bool is_last = threadIdx.x >= kWarpThreads / 2;
+            const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
+            if (threadIdx.x % (kWarpThreads / 2) == 0)
+                bounds[is_last] = segment;
+        }
+        //% end
+        if (is_guess && threadIdx.x == 0) {
+            taken = drawn;
+            // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
+            if (unsigned(drawn) == gridDim.x - 1u)
+                atomicAdd(ticket, (1ull << 32) - gridDim.x);
+        }
+        __syncthreads();  // thread 0 has written the ticket, and all that the tile needs
+        if (turn == Index(unsigned(taken)))
+            break;
+        turn = Index(unsigned(taken));
+        finish_copy();  // so that the tile can be copied to again
     }
-    __syncthreads();  // both bounds are written, and all entries are 0
+    const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
+    //% if offsets || ranges
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
     //% else

@@ -300,10 +300,11 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedBug{"NoBarrierBehindTheCarry", false, "    __syncthreads();  // the carry is written\n", ""},
         PlantedBug{"NoBarrierBehindTheRun", false, "    __syncthreads();  // the tile's run is written\n",
                    ""},
-        PlantedBug{"TicketsAreNotTurned", false,
-                   "    if (threadIdx.x == 0) {\n        taken = atomicAdd(ticket, 1ull);",
-                   "    if (threadIdx.x == 0) {\n        taken = blockIdx.x;"},
-        PlantedBug{"TicketsGoOn", false, "if (unsigned(taken) == gridDim.x - 1u)", "if (false)"}),
+        PlantedBug{"TicketsAreNotTurned", false, "if (turn == Index(unsigned(taken)))\n            break;",
+                   "break;"},
+        PlantedBug{"CopiedAgainTooEarly", false,
+                   "        finish_copy();  // so that the tile can be copied to again\n", ""},
+        PlantedBug{"TicketsGoOn", false, "if (unsigned(drawn) == gridDim.x - 1u)", "if (false)"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

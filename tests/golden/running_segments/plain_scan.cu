@@ -1,7 +1,7 @@
 // running_segments: Running results of equal segments: a block takes whole segments and waits for nobody
 // Segments of one length, 32-bit indices.
-// block_threads = 256
-// items_per_thread = 8
+// block_threads = 128
+// items_per_thread = 16
 //
 // Exact and not commutative, and asks for no place: segments are bits of their entries.
 // operator plain_scan(x: u32) -> (each hash: u64, each low: u16) {
@@ -26,9 +26,9 @@ using Index = int;
 using u16 = unsigned short;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
-constexpr int kMostBlockThreads = 256;
-constexpr int kItemsPerThread = 8;
+constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
+constexpr int kItemsPerThread = 16;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

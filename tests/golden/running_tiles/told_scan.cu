@@ -1,7 +1,7 @@
 // running_tiles: Running results: equal tiles in one pass, states of open segments by look-back
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
-// items_per_thread = 8
+// block_threads = 128
+// items_per_thread = 16
 // span_tiles = 32
 //
 // Exact and not commutative: each output tells the states before its element and with it, and its places.
@@ -24,9 +24,9 @@ using Index = int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
-constexpr int kMostBlockThreads = 256;
-constexpr int kItemsPerThread = 8;
+constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
+constexpr int kItemsPerThread = 16;
 constexpr int kSpanTiles = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
@@ -777,9 +777,10 @@ __device__ __forceinline__ State look_back_states(volatile u64* words, Index til
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
 // A block takes a tile of consecutive items, by tickets along the way of the scan, so that all tiles before are
-// done or under way. Threads pass their items twice. The first pass finds the run that each thread leaves open.
-// The second pass gives each item its outputs. If the tile begins inside of a segment, one warp looks back for
-// the state of that segment between the two passes.
+// done or under way. Blocks nearly always begin in this order, so a block reads the tile of its own number while
+// its ticket is drawn, and another one only if the ticket says so. Threads pass their items twice. The first
+// pass finds the run that each thread leaves open. The second pass gives each item its outputs. If the tile
+// begins inside of a segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
@@ -788,30 +789,40 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     __shared__ Run of_tile;     // the tile's run; `ends` is true if the scan enters a segment in the tile
     __shared__ bool is_inside;  // true if the tile begins inside of a segment
     __shared__ State carry;     // state of that segment's items in earlier tiles
-    if (threadIdx.x == 0) {
-        taken = atomicAdd(ticket, 1ull);
-        // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
-        if (unsigned(taken) == gridDim.x - 1u)
-            atomicAdd(ticket, (1ull << 32) - gridDim.x);
-    }
-    __syncthreads();  // thread 0 has written the ticket
-    const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
-    const Index turn = Index(unsigned(taken));
-    const Index tile_begin = turn * kTileItems;
-    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
-    const Own own = own_items(tile_begin, tile_end);
+    __shared__ Index bounds[2];  // the segments of the tile's first and last item
     WarpTile& tile = tiles[threadIdx.x / kWarpThreads];
-    start_copy(tile, inputs, own);
-
-    // The segments of the tile's first and last item.
-    __shared__ Index bounds[2];
-    if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
-        const bool is_last = threadIdx.x >= kWarpThreads / 2;
-        const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
-        if (threadIdx.x % (kWarpThreads / 2) == 0)
-            bounds[is_last] = segment;
+    u64 drawn = 0;
+    if (threadIdx.x == 0)
+        drawn = atomicAdd(ticket, 1ull);
+    Index turn = Index(blockIdx.x);
+    Index tile_begin = 0;
+    Index tile_end = 0;
+    Own own = {};
+    #pragma unroll 1
+    for (bool is_guess = true;; is_guess = false) {
+        tile_begin = turn * kTileItems;
+        tile_end = min(tile_begin + kTileItems, segments.num_items);
+        own = own_items(tile_begin, tile_end);
+        start_copy(tile, inputs, own);
+        if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
+            const bool is_last = threadIdx.x >= kWarpThreads / 2;
+            const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
+            if (threadIdx.x % (kWarpThreads / 2) == 0)
+                bounds[is_last] = segment;
+        }
+        if (is_guess && threadIdx.x == 0) {
+            taken = drawn;
+            // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
+            if (unsigned(drawn) == gridDim.x - 1u)
+                atomicAdd(ticket, (1ull << 32) - gridDim.x);
+        }
+        __syncthreads();  // thread 0 has written the ticket, and all that the tile needs
+        if (turn == Index(unsigned(taken)))
+            break;
+        turn = Index(unsigned(taken));
+        finish_copy();  // so that the tile can be copied to again
     }
-    __syncthreads();  // both bounds are written, and all entries are 0
+    const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
     Way way = {};
