@@ -2,7 +2,7 @@
 //% title   Running results: equal tiles in one pass, states of open segments by look-back
 //% after   tile_scan
 //% source  Merrill & Garland 2016; Sengupta, Harris, Zhang & Owens 2007, section 3
-//% layout  whole, uniform, offsets, ranges
+//% layout  whole, uniform, offsets, ranges, flags, keys
 //% needs   scans, associative, state_bytes <= 128
 //% tune    span_tiles = 32, 4
 //% tune    items_per_thread = 32, 4, 8, 16
@@ -12,11 +12,14 @@
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% scratch ticket : u64[1] zero
 //% scratch tile_states : u64[(num_tiles + 2 * ceil_div(num_tiles, span_tiles) + 2) * ceil_div(state_bytes, 4)] zero
+//% if finds_offsets
+//% use     parts/segments/find_offsets.cuh
+//% end
 //% launch  scan_tiles  grid = num_tiles  block = block_threads
 //% if (keeps_results || map) && allows_empty && !uniform
 //% use     parts/segments/store_empty.cuh
 //% end
-//% if offsets || ranges
+//% if !whole && !uniform
 //% use     parts/segments/search_ends.cuh
 //% end
 //% use     parts/tiles/running_tile.cuh
@@ -31,14 +34,25 @@ constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 // pass finds the run that each thread leaves open. The second pass gives each item its outputs. If the tile
 // begins inside of a segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
+//% if finds_offsets
+scan_tiles(Inputs inputs, Given segments, Results results, const Index* offsets, u64* large_counts, u64* ticket,
+           volatile u64* tile_states)
+//% else
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
+//% end
 {
+    //% if finds_offsets
+    const Segments ends = {segments, offsets, *segments.num_found};
+    clear_counts(segments, large_counts);
+    //% else
+    const Segments& ends = segments;
+    //% end
     __shared__ WarpTile tiles[kTileWarps];
     __shared__ u64 taken;
     __shared__ Run of_tile;     // the tile's run; `ends` is true if the scan enters a segment in the tile
     __shared__ bool is_inside;  // true if the tile begins inside of a segment
     __shared__ State carry;     // state of that segment's items in earlier tiles
-    //% if offsets || ranges
+    //% if !whole && !uniform
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
     //% if !ranges && !scan_places
     __shared__ unsigned entries[kEntryWords];
@@ -61,13 +75,13 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         //% else
         tile_begin = turn * kTileItems;
         //% end
-        tile_end = min(tile_begin + kTileItems, segments.num_items);
+        tile_end = min(tile_begin + kTileItems, ends.num_items);
         own = own_items(tile_begin, tile_end);
         start_copy(tile, inputs, own);
-        //% if offsets || ranges
+        //% if !whole && !uniform
         if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
             const bool is_last = threadIdx.x >= kWarpThreads / 2;
-            const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
+            const Index segment = search_ends(ends, i64(is_last ? tile_end : tile_begin + 1), 0);
             if (threadIdx.x % (kWarpThreads / 2) == 0)
                 bounds[is_last] = segment;
         }
@@ -85,27 +99,27 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
         finish_copy();  // so that the tile can be copied to again
     }
     const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
-    //% if offsets || ranges
+    //% if !whole && !uniform
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
     //% else
-    const Index first_segment = find_segment(segments, tile_begin, 0, 0);
-    const Index last_segment = find_segment(segments, tile_end - 1, 0, 0);
+    const Index first_segment = find_segment(ends, tile_begin, 0, 0);
+    const Index last_segment = find_segment(ends, tile_end - 1, 0, 0);
     //% end
     //% if ranges || scan_places
     Way way = {};
     if (own.count > 0)
-        way = way_from(segments, first_on_way(own), first_segment, last_segment);
-    //% elif offsets
-    mark_entries(entries, segments, tile_begin, first_segment, last_segment);
+        way = way_from(ends, first_on_way(own), first_segment, last_segment);
+    //% elif !whole && !uniform
+    mark_entries(entries, ends, tile_begin, first_segment, last_segment);
     __syncthreads();  // all entries are marked
     const Way way = way_of(entries, int(own.begin - tile_begin));
     //% else
-    const Way way = way_of(segments, own.begin, own.count);
+    const Way way = way_of(ends, own.begin, own.count);
     //% end
 
     finish_copy();
-    const Run run = fold_own(inputs, segments, tile, own, way);
+    const Run run = fold_own(inputs, ends, tile, own, way);
     const Run before = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         of_tile = join(before, run);
@@ -113,11 +127,11 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     if (threadIdx.x < kWarpThreads) {
         // The tile in which the way enters the segment that the tile begins inside of.
         //% if reverse
-        const Index segment_last = segment_end(segments, last_segment) - 1;
+        const Index segment_last = segment_end(ends, last_segment) - 1;
         const bool begins_inside = segment_last >= tile_end;
         const Index entry = Index(gridDim.x) - 1 - segment_last / kTileItems;
         //% else
-        const Index segment_first = segment_begin(segments, first_segment);
+        const Index segment_first = segment_begin(ends, first_segment);
         const bool begins_inside = segment_first < tile_begin;
         const Index entry = segment_first / kTileItems;
         //% end
@@ -141,5 +155,5 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     State state = before.total;
     if (is_inside && !before.ends)
         state = threadIdx.x == 0 ? carry : join_on_way(carry, before.total);
-    scan_own(inputs, segments, results, tile, own, way, state);
+    scan_own(inputs, ends, results, tile, own, way, state);
 }

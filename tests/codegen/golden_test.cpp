@@ -126,7 +126,8 @@ std::vector<Golden> find_goldens()
         if (stage.name == "running_tiles") {
             for (const auto op : {kShownScan, kPlainScan})
                 all.push_back({&stage, std::string(op), form, ""});
-            for (const auto other : {SegmentForm::whole, SegmentForm::uniform})
+            for (const auto other :
+                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::flags, SegmentForm::keys})
                 all.push_back({&stage, std::string(kPlainScan), other, "_" + std::string(name(other))});
             for (const auto other : {SegmentForm::offsets, SegmentForm::ranges})
                 all.push_back({&stage, std::string(kScansBack), other, "_" + std::string(name(other))});
@@ -136,7 +137,7 @@ std::vector<Golden> find_goldens()
         if (stage.name == "run_stream")
             add_form(SegmentForm::flags);
         for (const auto other : {SegmentForm::flags, SegmentForm::keys})
-            if (finds_offsets(stage, other))
+            if (finds_offsets(stage, other) && stage.name != "running_tiles")
                 add_form(other);
         if (stage.name == "tile_scan")
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})

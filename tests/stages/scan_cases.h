@@ -91,8 +91,8 @@ inline std::string first_difference(const Results& found, const Results& expecte
 /// folded from left to right.
 inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
 {
-    auto results = allocate_results(workload.op, workload.segments.form, workload.segments.num_segments,
-                                    workload.segments.num_elements, 1);
+    auto results = allocate_results(workload.op, converted_form(workload.segments.form),
+                                    workload.segments.num_segments, workload.segments.num_elements, 1);
     const auto x = workload.arrays[0].as<std::uint32_t>();
     std::span<const std::uint64_t> code;
     if (c.tells_places)
@@ -160,8 +160,10 @@ inline std::vector<ScanCase> all_scan_cases()
         for (const auto form : {whole, uniform, offsets, ranges})
             cases.push_back({{.reverse = reverse}, form});
         cases.push_back({{.reverse = reverse, .keeps_results = false}, offsets});
-        for (const auto form : {whole, uniform, offsets, ranges})
+        for (const auto form : {whole, uniform, offsets, ranges, flags, keys})
             cases.push_back({{.reverse = reverse, .keeps_results = false, .tells_places = false}, form});
+        for (const auto form : {flags, keys})
+            cases.push_back({{.reverse = reverse}, form});
         cases.push_back(
             {{.reverse = reverse, .keeps_results = false, .identity = false, .tells_places = false},
              offsets,

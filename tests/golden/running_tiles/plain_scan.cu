@@ -754,6 +754,7 @@ constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
+    const Segments& ends = segments;
     __shared__ WarpTile tiles[kTileWarps];
     __shared__ u64 taken;
     __shared__ Run of_tile;     // the tile's run; `ends` is true if the scan enters a segment in the tile
@@ -774,12 +775,12 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     #pragma unroll 1
     for (bool is_guess = true;; is_guess = false) {
         tile_begin = turn * kTileItems;
-        tile_end = min(tile_begin + kTileItems, segments.num_items);
+        tile_end = min(tile_begin + kTileItems, ends.num_items);
         own = own_items(tile_begin, tile_end);
         start_copy(tile, inputs, own);
         if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
             const bool is_last = threadIdx.x >= kWarpThreads / 2;
-            const Index segment = search_ends(segments, i64(is_last ? tile_end : tile_begin + 1), 0);
+            const Index segment = search_ends(ends, i64(is_last ? tile_end : tile_begin + 1), 0);
             if (threadIdx.x % (kWarpThreads / 2) == 0)
                 bounds[is_last] = segment;
         }
@@ -798,19 +799,19 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
-    mark_entries(entries, segments, tile_begin, first_segment, last_segment);
+    mark_entries(entries, ends, tile_begin, first_segment, last_segment);
     __syncthreads();  // all entries are marked
     const Way way = way_of(entries, int(own.begin - tile_begin));
 
     finish_copy();
-    const Run run = fold_own(inputs, segments, tile, own, way);
+    const Run run = fold_own(inputs, ends, tile, own, way);
     const Run before = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         of_tile = join(before, run);
     __syncthreads();  // the tile's run is written
     if (threadIdx.x < kWarpThreads) {
         // The tile in which the way enters the segment that the tile begins inside of.
-        const Index segment_first = segment_begin(segments, first_segment);
+        const Index segment_first = segment_begin(ends, first_segment);
         const bool begins_inside = segment_first < tile_begin;
         const Index entry = segment_first / kTileItems;
         const bool goes_on = begins_inside && !of_tile.ends;
@@ -833,5 +834,5 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     State state = before.total;
     if (is_inside && !before.ends)
         state = threadIdx.x == 0 ? carry : join_on_way(carry, before.total);
-    scan_own(inputs, segments, results, tile, own, way, state);
+    scan_own(inputs, ends, results, tile, own, way, state);
 }
