@@ -98,8 +98,9 @@ TEST(WholeSegments, AreThoseOfLoops)
         if (c.form != SegmentForm::uniform)
             continue;
         const auto emitted = cuda_text(c, "running_segments");
-        for (const std::int64_t length : {1, 2, 7, 16, 63, 64, 100, 128, 255, 256, 257, 512, 1000}) {
-            const auto workload = scan_workload(c.op, uniform_segments(length * 9, length));
+        for (const std::int64_t length : {1, 2, 7, 13, 16, 25, 63, 64, 100, 128, 255, 256, 257, 512, 1000}) {
+            const auto num_segments = 3 * kTile / length + 5;  // more than a block takes
+            const auto workload = scan_workload(c.op, uniform_segments(length * num_segments, length));
             const auto expected = scanned_by_loops(workload, c.op);
             for (int round = 0; round < 2; ++round)
                 ASSERT_EQ(first_difference(
@@ -120,14 +121,17 @@ TEST(ScansLookBack, OverManyTiles)
             auto settings = kSmallest;
             settings["span_tiles"] = span_tiles;
             const auto emitted = cuda_text(c, "running_tiles", settings);
-            const auto workload =
-                scan_workload(c.op, segments_of(c, {3, 75 * kTile + 5, 0, 2 * kTile, 30 * kTile}));
-            const auto expected = scanned_by_loops(workload, c.op);
-            for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
-                ASSERT_EQ(first_difference(simt::run(workload, emitted, schedule_of_seed(seed), {}, 40, 2),
-                                           expected),
-                          "")
-                    << span_tiles << ", seed " << seed;
+            for (const auto& lengths :
+                 {std::vector<std::int64_t>{3, 75 * kTile + 5, 0, 2 * kTile, 30 * kTile},
+                  {15 * kTile + 100, 25 * kTile, 15 * kTile + 156}}) {
+                const auto workload = scan_workload(c.op, segments_of(c, lengths));
+                const auto expected = scanned_by_loops(workload, c.op);
+                for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+                    ASSERT_EQ(first_difference(
+                                  simt::run(workload, emitted, schedule_of_seed(seed), {}, 40, 2), expected),
+                              "")
+                        << span_tiles << ", " << lengths.front() << ", seed " << seed;
+            }
         }
 }
 
@@ -217,7 +221,8 @@ TEST_P(ScanBugs, AreNoticed)
     for (const std::vector<std::int64_t>& lengths :
          {std::vector<std::int64_t>{3, 75 * kTile + 5, 0, 2 * kTile},
           {5, 250, 1, 300, 255, 0, 0, 1000, 7},
-          {kTile, 0, 0, 2 * kTile, kTile - 1, 1, 5 * kTile}}) {
+          {kTile, 0, 0, 2 * kTile, kTile - 1, 1, 5 * kTile},
+          {15 * kTile + 100, 25 * kTile, 15 * kTile + 156}}) {
         const auto workload = scan_workload(c.op, segments_of(c, lengths));
         const auto expected = scanned_by_loops(workload, c.op);
         for (std::uint64_t seed = 1; seed <= kSeeds && !is_found; ++seed) {
@@ -253,6 +258,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "if (is_last_of_span(turn))"},
         PlantedBug{"TellsAStretchTooEarly", false, "if (!goes_on && is_last_of_stretch(turn))",
                    "if (is_last_of_stretch(turn))"},
+        PlantedBug{"SpanOfAnEntryNotTold", false, "if (!goes_on && is_last_of_span(turn))", "if (false)"},
+        PlantedBug{"StretchOfAnEntryNotTold", false, "if (!goes_on && is_last_of_stretch(turn))",
+                   "if (false)"},
         PlantedBug{"SpansLookPastTheEntry", false, "max(entry / kSpanTiles, stretch * kSpanTiles)",
                    "stretch * kSpanTiles"},
         PlantedBug{"TilesLookPastTheEntry", false, "max(entry, span * kSpanTiles)", "span * kSpanTiles"},

@@ -76,7 +76,7 @@ __device__ __forceinline__ State look_back_states(volatile u64* words, Index til
     const Index stretch = span / kSpanTiles;
     const Index nearest[kLevels] = {tile, span, stretch};
     const Index farthest[kLevels] = {max(entry, span * kSpanTiles),
-                                     max(entry / kSpanTiles, stretch * kSpanTiles), max(stretch - 1, Index(0))};
+                                     max(entry / kSpanTiles, stretch * kSpanTiles), stretch - 1};
     int counts[kLevels];
     i64 places[kLevels];
     bool is_told[kLevels];

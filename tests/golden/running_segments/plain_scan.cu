@@ -580,10 +580,10 @@ scan_segments(Inputs inputs, Segments segments, Results results)
             state = threadIdx.x == 0 ? carry : join_on_way(carry, before.total);
         scan_own(inputs, segments, results, tile, own, way, state);
         if (turn + 1 < num_tiles) {
-            __syncthreads();  // all threads have read the carry
+            // Threads read the carry behind the barriers of block_scan_runs().
+            __syncthreads();  // all threads have read the last one
             if (threadIdx.x == kBlockThreads - 1)
                 carry = run.ends ? run.total : join_on_way(state, run.total);
-            __syncthreads();  // the carry is written
         }
     }
 }
