@@ -23,12 +23,14 @@ SEGMENTS = [f"running_segments:near,items_per_thread={items},block_threads={thre
 
 
 def jobs(log2):
-    """Yields operators, the layout, the logarithm of the number of elements, and plans; no plans: every stage in the configuration of a run."""
+    """Yields operators, the layout with flags of its own, the logarithm of the number of elements, and plans; no plans: every stage in the configuration of a run."""
     for layout in ("whole", "uniform=32", "uniform=1048576", "uniform=1024"):
         yield "sum_f32", layout, log2, []
     yield "sum_f32", "geometric:mean=32", log2, TILES
     for layout in ("uniform=200", "uniform=8", "uniform=16384"):
         yield "sum_f32", layout, log2, []
+    for form in ("keys", "flags"):
+        yield "sum_f32", f"uniform=32 --given-as {form}", log2, TILES[:2]
     yield "affine_u32", "geometric:mean=32", log2 - 1, TILES
     yield "max_subarray_f32,mean_variance_f32", "geometric:mean=32", log2 - 1, TILES
     yield "sum_f16,sum_i8", "uniform=1024", log2, WIDE + SEGMENTS[:1]
@@ -88,7 +90,7 @@ def main():
 
     def bench(operators, layout, log2, plans, earlier):
         rates = "earlier.csv" if earlier else "settings.csv" if plans else "rows.csv"
-        command = [asked.program, "bench", operators, "--scan", "--layout", layout, "--elements", str(2**log2), "--backend", asked.backend]
+        command = [asked.program, "bench", operators, "--scan", "--layout", *layout.split(), "--elements", str(2**log2), "--backend", asked.backend]
         command += ["--peers", "none", "--no-tune", "--repeat", "11", "--json", "--rates", str(asked.folder / rates)]
         command += ["--log", str(asked.folder / "bench.jsonl")]
         command += [word for plan in plans for word in ("--plan", plan)] + (["--kernels", asked.earlier] if earlier else [])
