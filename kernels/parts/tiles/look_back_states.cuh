@@ -94,35 +94,32 @@ __device__ __forceinline__ State look_back_states(volatile u64* words, Index til
         states[level] = identity();
         tiles *= kSpanTiles;
     }
-    // The words of all levels are read at once, but what a span's last tile tells waits for the tiles alone.
+    // The words of all levels are asked for at once if registers hold the states. What a span's last tile tells
+    // waits for the tiles alone.
     State before = identity();
+    bool is_known = false;  // true if `before` holds states
     #pragma unroll
-    for (int needed = 0; needed < 2; ++needed) {
-        while (needed == 0 ? !is_told[0] : !is_told[1] || !is_told[2]) {
+    for (int level = 0; level < kLevels; ++level) {
+        while (!is_told[level]) {
             #pragma unroll
-            for (int level = needed; level < kLevels; ++level) {
+            for (int other = level; other < (sizeof(State) <= 32 ? kLevels : level + 1); ++other) {
                 State read;
-                const bool is_there = ask_state(words, places[level], tag, read);
-                if (!is_told[level] && is_there) {
-                    states[level] = read;
-                    is_told[level] = true;
+                const bool is_there = ask_state(words, places[other], tag, read);
+                if (!is_told[other] && is_there) {
+                    states[other] = read;
+                    is_told[other] = true;
                 }
             }
         }
-        if (needed == 0) {
-            before = join_lanes(states[0], counts[0]);
-            if (lane == 0 && goes_on && is_last_of_span(tile))
-                tell_state(words, 1, tile, tag, counts[0] > 0 ? join_on_way(before, own) : own);
-        } else {
-            const State spans = join_lanes(states[1], counts[1]);
-            State earlier = states[2];
-            if (counts[1] > 0)
-                earlier = counts[2] > 0 ? join_on_way(earlier, spans) : spans;
-            if (counts[1] + counts[2] > 0)
-                before = counts[0] > 0 ? join_on_way(earlier, before) : earlier;
-            if (lane == 0 && goes_on && is_last_of_stretch(tile))
-                tell_state(words, 2, tile, tag, join_on_way(before, own));
+        const State farther = level == 2 ? states[level] : join_lanes(states[level], counts[level]);
+        if (counts[level] > 0) {
+            before = is_known ? join_on_way(farther, before) : farther;
+            is_known = true;
         }
+        if (lane == 0 && goes_on && level == 0 && is_last_of_span(tile))
+            tell_state(words, 1, tile, tag, is_known ? join_on_way(before, own) : own);
+        if (lane == 0 && goes_on && level == 2 && is_last_of_stretch(tile))
+            tell_state(words, 2, tile, tag, join_on_way(before, own));
     }
     return before;
 }
