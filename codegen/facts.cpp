@@ -7,12 +7,17 @@
 #include "codegen/section/atomic.h"
 #include "codegen/section/map_section.h"
 #include "codegen/section/operator_section.h"
+#include "codegen/section/scan_section.h"
 #include "codegen/section/tile_section.h"
 #include "dsl/check/rows.h"
 #include "dsl/rewrite/byte_sum.h"
 
 namespace segfold {
 namespace {
+
+/// The most bytes of an element and its outputs that a tile of a scan holds in shared memory: the smallest
+/// tile has 256 items, and 40 KiB serve.
+constexpr std::int64_t kWidestScan = 160;
 
 /// Returns the bytes of the operator's widest type of numbers in rows; 0 without rows.
 std::int64_t row_bytes(const Operator& op)
@@ -112,6 +117,9 @@ FormulaNames operator_facts(const Operator& op)
             {"scans", op.scan.has_value()},
             {"reverse", op.scan && op.scan->reverse},
             {"scan_uses_tables", op.scan && uses_tables(op.scan->block)},
+            {"scan_places", scan_needs_places(op)},
+            {"scanned_bytes", scanned_bytes(op)},
+            {"wide_scan", op.scan && element_bytes(op) + scanned_bytes(op) > kWidestScan},
             {"rows", has_rows(op)},
             {"rows_by_place", reads_rows_by_place(op)},
             {"gathers_rows", gathers_rows(op)},

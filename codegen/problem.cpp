@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/facts.h"
+#include "dsl/check/rows.h"
 #include "dsl/rewrite/byte_sum.h"
 #include "dsl/rewrite/short_counts.h"
 #include "dsl/rewrite/short_places.h"
@@ -39,6 +40,11 @@ Operator with_names_apart(Operator op)
 }
 
 }  // namespace
+
+SegmentForm kernel_form(const Operator& op, SegmentForm form)
+{
+    return op.map || (op.scan && has_rows(op)) ? converted_form(form) : form;
+}
 
 Problem::Problem(Operator checked, SegmentForm segment_form, int bits)
     : written(std::move(checked)),

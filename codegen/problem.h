@@ -37,6 +37,10 @@ struct Target {
 
 class FormulaNames;
 
+/// The form in which kernels that serve an operator get segments. A kernel that maps elements, and one that
+/// scans rows, must know each element's segment before it runs, so flags and keys become offsets.
+[[nodiscard]] SegmentForm kernel_form(const Operator& op, SegmentForm form);
+
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32);
 

@@ -56,7 +56,7 @@ constexpr std::string_view kTaken[] = {
     "lift_row row_at rows_apart join_row_lanes rows_are_vectors finish_row "
     "store_row store_feature store_results map_row map_kept load_map_row load_row_results map_loaded "
     "load_entry gather_feature scan_element scan_item scan_feature load_scan_items keep_scanned "
-    "store_scanned",
+    "store_scanned put_scanned store_scanned_tile take_row_items",
     // Functions that native texts call from an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",

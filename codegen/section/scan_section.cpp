@@ -188,4 +188,36 @@ std::vector<Piece> scan_section(const Problem& problem, const RowOperator& rows)
     return has_rows(problem.op) ? row_pieces(problem, rows) : column_pieces(problem);
 }
 
+std::vector<Piece> scan_tile_section(const Problem& problem)
+{
+    if (!problem.op.scan || has_rows(problem.op))
+        return {};
+    auto holes = holes_of_outputs(problem.op, problem.op.scan->block);
+    for (auto& output : holes.lists["output"])
+        output.values["bytes"] =
+            std::to_string(std::stoi(output.values["chunk_bytes"]) / std::stoi(output.values["chunk_items"]));
+    std::vector<Piece> pieces;
+    for (const auto* name : {"ScannedTile", "put_scanned", "store_scanned_tile"})
+        pieces.push_back({name, break_lines(vocabulary("scan.cuh", name, holes)), Piece::Kind::declaration});
+    return pieces;
+}
+
+std::int64_t scanned_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    if (op.scan)
+        for (const auto place : output_places(op, op.scan->block))
+            bytes += size_bytes(op.outputs[place].type);
+    return bytes;
+}
+
+bool scan_needs_places(const Operator& op)
+{
+    if (!op.scan)
+        return false;
+    const auto needed = names_of_map(op.scan->block);
+    return op.keeps_results || op.map || needed.contains("position") || needed.contains("segment") ||
+           uses_name(op.lift, "position") || uses_name(op.lift, "segment");
+}
+
 }  // namespace segfold

@@ -1,6 +1,7 @@
 #pragma once
 // Emits the code for running results: the operator's `scan` as a function, and reads and writes of its
 // elements.
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,16 @@ struct ScannedStates {
 /// text must define them after the pieces of rows_section(). `rows` is with_reads_as_columns() of an operator
 /// over rows.
 [[nodiscard]] std::vector<Piece> scan_section(const Problem& problem, const RowOperator& rows);
+
+/// Returns the pieces for outputs that stand in a tile in shared memory; none for an operator without `scan`
+/// or over rows. A text must define them after tile_place() and store_column().
+[[nodiscard]] std::vector<Piece> scan_tile_section(const Problem& problem);
+
+/// Returns the bytes of the outputs of one element that the operator's `scan` sets; 0 without a scan.
+[[nodiscard]] std::int64_t scanned_bytes(const Operator& op);
+
+/// True if an operator's running results need the segment of each element: lift, scan or map reads its place,
+/// or results of segments are stored.
+[[nodiscard]] bool scan_needs_places(const Operator& op);
 
 }  // namespace segfold

@@ -10,6 +10,7 @@
 #include "codegen/print/opaque.h"
 #include "codegen/section/append_functions.h"
 #include "codegen/section/map_section.h"
+#include "codegen/section/scan_section.h"
 #include "codegen/section/vocabulary.h"
 #include "codegen/weave/line_break.h"
 #include "dsl/rewrite/byte_sum.h"
@@ -202,8 +203,8 @@ std::vector<Piece> tile_section(const Problem& problem, const StepItems& step)
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
-    for (const auto* name : {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned",
-                             "load_vectors", "SharedVectors", "copy_vectors", "shared_vectors"})
+    for (const auto* name : {"Tile", "copy_tile", "Items", "take_items", "take_row_items", "load_items",
+                             "is_aligned", "load_vectors", "SharedVectors", "copy_vectors", "shared_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
     const LiftUses lift_uses{problem.op};
     add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step}));
@@ -222,6 +223,8 @@ std::vector<Piece> tile_section(const Problem& problem, const StepItems& step)
             item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step}));
     }
     for (auto& piece : map_tile_section(problem, step))
+        pieces.push_back(std::move(piece));
+    for (auto& piece : scan_tile_section(problem))
         pieces.push_back(std::move(piece));
     return pieces;
 }

@@ -33,7 +33,7 @@ SEVERAL = 8  # weight of a workload with several measured configurations
 APART = 0.06  # penalty of a configuration that was not measured, for an octave of one tunable
 UNIT = 10000
 # Stages without a tree: too few rows have several configurations of them, so their `fits` lines determine every setting.
-LEFT_OUT = ("fused_blocks", "running_tiles", "group_tables", "group_parts")
+LEFT_OUT = ("fused_blocks", "running_tiles", "running_segments", "group_tables", "group_parts")
 
 
 def workload_of(row, rates):

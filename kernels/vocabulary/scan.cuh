@@ -7,6 +7,35 @@ __device__ __forceinline__ Scanned scan_item(const Inputs&@item_inputs@, const S
     return scan_element(@arguments@);
 }
 
+//% piece ScannedTile
+// The outputs of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
+struct ScannedTile {
+//% each output
+    alignas(16) @type@ @name@[kItemsPerThread * kWarpThreads];
+//% end
+};
+
+//% piece put_scanned
+// Puts the outputs of a step into row `row`, from its item `first` on.
+__device__ __forceinline__ void put_scanned(ScannedTile& tile, int row, int first, const ScanOutputs& outputs)
+{
+//% each output
+//% each chunk
+    *(@map_chunk@*)((char*)tile.@name@ + tile_place(row, (first@plus_items@) * @bytes@, kItemsPerThread * @bytes@)) = outputs.@name@[@i@];
+//% end
+//% end
+}
+
+//% piece store_scanned_tile
+// Writes the outputs of a warp's tile, of which `count` elements exist, from the element at `index` on.
+__device__ __forceinline__ void store_scanned_tile(const Results& results, Index index, Index count,
+                                                   const ScannedTile& tile)
+{
+//% each output
+    store_column((char*)(results.@name@ + index), (const char*)tile.@name@, @bytes@, count);
+//% end
+}
+
 //% piece scan_row
 // Feature v of a Row: its outputs, from the states of its segment before it and with it.
 __device__ __forceinline__ Scanned scan_row(const Inputs&@inputs@, const Row&@row@, int@v@, State@before@,

@@ -43,6 +43,19 @@ __device__ __forceinline__ Items take_items(const Tile& tile, int step)
     return items;
 }
 
+//% piece take_row_items
+// Returns the items of row `row` from step * kStepItems on.
+__device__ __forceinline__ Items take_row_items(const Tile& tile, int row, int step)
+{
+    Items items;
+//% each column
+//% each chunk
+    items.@name@[@i@] = *(const @chunk@*)((const char*)tile.@name@ + tile_place(row, step * @step_bytes@@plus_bytes@, kItemsPerThread * @bytes@));
+//% end
+//% end
+    return items;
+}
+
 //% piece load_items
 // Loads `count` items from the element at `index` on; the others become zero.
 __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)

@@ -51,7 +51,7 @@ std::int64_t elements_to_go_round(const Stage& stage, const Problem& problem, co
     for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                             SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys}) {
         auto formed = problem;
-        formed.form = !formed.op.outputs.empty() ? converted_form(form) : form;
+        formed.form = kernel_form(formed.op, form);
         if (catalogue.unmet(stage, formed))
             continue;
         const auto emitted = emit(formed, stage, smallest_configuration(stage, formed), catalogue);

@@ -147,13 +147,6 @@ std::string no_scan_to_cut(const Operator& op)
     return lift_knows_segments(op) ? "lift reads where in its segment an element lies" : "";
 }
 
-std::string same_bits_missing(const Setting& setting)
-{
-    return setting.op.scan && !combines_exactly(setting.op) && setting.backend.dialect() != Dialect::native
-               ? "a tile takes the states of those before as they come, and combine rounds"
-               : "";
-}
-
 std::string running_results(const Operator& op)
 {
     return op.scan ? "is about results of segments; last_of_scan and cut_scan are about running results" : "";

@@ -18,9 +18,6 @@ namespace segfold::regress {
 /// Returns the reason why scans of cut segments cannot be tried: the operator has no running results, or its
 /// lift reads places in segments. Empty if they can be tried.
 [[nodiscard]] std::string no_scan_to_cut(const Operator& op);
-/// Returns the reason why two launches may give running results with different bits; empty if the bits must
-/// be equal.
-[[nodiscard]] std::string same_bits_missing(const Setting& setting);
 /// Returns the reason why a relation between results of segments cannot be tried for an operator with a scan;
 /// empty if the operator has no scan.
 [[nodiscard]] std::string running_results(const Operator& op);

@@ -176,8 +176,7 @@ const Emitted& Trial::emitted(const Workload& workload)
 {
     const auto& op = workload.op;
     const auto& segments = workload.segments;
-    Problem problem(op, !op.outputs.empty() ? converted_form(segments.form) : segments.form,
-                    segments.index_bits());
+    Problem problem(op, kernel_form(op, segments.form), segments.index_bits());
     problem.checked_tables = unproved_tables(workload);
     problem.laws = setting_.laws;
     problem.target = setting_.backend.target();

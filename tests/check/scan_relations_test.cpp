@@ -62,12 +62,12 @@ TEST_F(ScanRelations, HoldInBothDirections)
         }
 }
 
-/// Sums round, so that bits of two launches may differ.
-TEST_F(ScanRelations, ThatRoundAreNotHeldToBits)
+/// Sums round, and their grouping follows from the segments alone.
+TEST_F(ScanRelations, ThatRoundAreHeldToBits)
 {
     const auto [broken, held] = tried(Catalogue::standard(), scanned(standard_operator("sum_f32"), {}));
     EXPECT_EQ(broken, std::set<std::string>());
-    EXPECT_FALSE(held.contains("repetition"));
+    EXPECT_TRUE(held.contains("repetition"));
     EXPECT_TRUE(held.contains("cut_scan"));
 }
 
@@ -91,6 +91,7 @@ TEST_F(ScanRelations, StatesAreScannedInTheirDirection)
 /// A change of a kernel's file, and a relation that must notice it.
 struct Bug {
     const char* name;
+    const char* file;
     const char* from;
     const char* to;
     const char* relation;
@@ -104,7 +105,7 @@ TEST_P(PlantedScanBugs, BreakARelation)
 {
     const auto& bug = GetParam();
     const auto kernels = copy_kernels(folder_, "kernels");
-    plant(kernels, "stages/running_tiles.cu", bug.from, bug.to);
+    plant(kernels, bug.file, bug.from, bug.to);
     if (HasFatalFailure())
         return;
     const auto op = scanned(standard_operator("affine_u32"), {});
@@ -114,13 +115,15 @@ TEST_P(PlantedScanBugs, BreakARelation)
 
 INSTANTIATE_TEST_SUITE_P(
     Each, PlantedScanBugs,
-    testing::Values(Bug{"CarryOfTheTileLost", "threadIdx.x == 0 ? carry : join_on_way(carry, before.total)",
-                        "before.total", "last_of_scan"},
-                    Bug{"CarryJoinedWithoutThreadsBefore",
+    testing::Values(Bug{"CarryOfTheTileLost", "stages/running_tiles.cu",
+                        "threadIdx.x == 0 ? carry : join_on_way(carry, before.total)", "before.total",
+                        "last_of_scan"},
+                    Bug{"CarryJoinedWithoutThreadsBefore", "stages/running_tiles.cu",
                         "threadIdx.x == 0 ? carry : join_on_way(carry, before.total)", "carry",
                         "last_of_scan"},
-                    Bug{"OperandsExchangedInTheSecondPass", "state = enters ? own : join_on_way(state, own);",
-                        "state = enters ? own : join_on_way(own, state);", "cut_scan"}),
+                    Bug{"OperandsExchangedInTheSecondPass", "parts/tiles/running_tile.cuh",
+                        "state = enters ? next : join_on_way(state, next);",
+                        "state = enters ? next : join_on_way(next, state);", "cut_scan"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

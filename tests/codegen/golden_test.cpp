@@ -21,8 +21,9 @@ constexpr std::string_view kShownOperator = "sum_i32";
 /// Of stages over rows this one; of those that map them in the same launch the other.
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
-/// Of stages that give running results this one; and from the end, without identity.
+/// Of stages that give running results these two; and from the end, without identity.
 constexpr std::string_view kShownScan = "tests/golden/told_scan.seg";
+constexpr std::string_view kPlainScan = "tests/golden/plain_scan.seg";
 constexpr std::string_view kScansBack = "tests/golden/last_scan.seg";
 /// Of stages that give running results of rows this one.
 constexpr std::string_view kShownRowScan = "tests/golden/told_row_scan.seg";
@@ -59,8 +60,8 @@ struct Golden {
     {
         if (!variant.empty() || std::ranges::find(kHashedRungs, stage->name) != kHashedRungs.end())
             return false;
-        return op == kShownOperator || op == kShownRows || op == kShownScan || op == kShownRowScan ||
-               is_fused(*stage);
+        return op == kShownOperator || op == kShownRows || op == kShownScan || op == kPlainScan ||
+               op == kShownRowScan || is_fused(*stage);
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
@@ -119,8 +120,15 @@ std::vector<Golden> find_goldens()
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
                 all.push_back({&stage, std::string(kShownRowScan), other, "_" + std::string(name(other))});
         }
+        if (stage.name == "running_segments")
+            for (const auto op : {kShownScan, kScansBack, kPlainScan})
+                all.push_back({&stage, std::string(op), form, op == kPlainScan ? "" : "_uniform"});
         if (stage.name == "running_tiles") {
-            all.push_back({&stage, std::string(kShownScan), form, ""});
+            for (const auto op : {kShownScan, kPlainScan})
+                all.push_back({&stage, std::string(op), form, ""});
+            for (const auto other :
+                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::flags, SegmentForm::keys})
+                all.push_back({&stage, std::string(kPlainScan), other, "_" + std::string(name(other))});
             for (const auto other : {SegmentForm::offsets, SegmentForm::ranges})
                 all.push_back({&stage, std::string(kScansBack), other, "_" + std::string(name(other))});
         }
@@ -129,7 +137,7 @@ std::vector<Golden> find_goldens()
         if (stage.name == "run_stream")
             add_form(SegmentForm::flags);
         for (const auto other : {SegmentForm::flags, SegmentForm::keys})
-            if (finds_offsets(stage, other))
+            if (finds_offsets(stage, other) && stage.name != "running_tiles")
                 add_form(other);
         if (stage.name == "tile_scan")
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})

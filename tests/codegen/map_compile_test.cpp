@@ -39,24 +39,32 @@ TEST_F(MapCompile, TablesAreReadInSilence)
         EXPECT_EQ(compiled[i].log, "") << requests[i].name;
 }
 
-/// Both directions, with and without identity, results and a map.
+/// Both directions, with and without identity, results, places and a map.
 TEST_F(MapCompile, RunningResultsAreGivenInSilence)
 {
-    const auto& stage = Catalogue::standard().stage("running_tiles");
     std::vector<cuda::CompileRequest> requests;
-    for (const bool reverse : {false, true})
-        for (const test::ScanOperator& c : {test::ScanOperator{.reverse = reverse, .map = true},
-                                            {.reverse = reverse, .lifts_places = true},
-                                            {.reverse = reverse, .keeps_results = false},
-                                            {.reverse = reverse, .identity = false}})
-            for (const auto form : stage.forms) {
-                Problem problem(test::scan_operator(c), form, reverse ? 64 : 32);
-                if (!c.map)
-                    problem.checked_tables = {"code"};
-                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-                requests.push_back(
-                    {emitted.source, test::print(c) + "." + std::string(name(form)) + ".cu", "sm_90", {}});
-            }
+    for (const auto* stage_name : {"running_tiles", "running_segments"}) {
+        const auto& stage = Catalogue::standard().stage(stage_name);
+        for (const bool reverse : {false, true})
+            for (const test::ScanOperator& c :
+                 {test::ScanOperator{.reverse = reverse, .map = true},
+                  {.reverse = reverse, .lifts_places = true},
+                  {.reverse = reverse, .keeps_results = false},
+                  {.reverse = reverse, .identity = false},
+                  {.reverse = reverse, .keeps_results = false, .tells_places = false}})
+                for (const auto form : stage.forms) {
+                    Problem problem(test::scan_operator(c), form, reverse ? 64 : 32);
+                    if (!c.map && c.tells_places)
+                        problem.checked_tables = {"code"};
+                    const auto emitted =
+                        emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+                    requests.push_back(
+                        {emitted.source,
+                         stage.name + "." + test::print(c) + "." + std::string(name(form)) + ".cu",
+                         "sm_90",
+                         {}});
+                }
+    }
     const auto compiled = cuda::compile_many(requests, 2);
     for (std::size_t i = 0; i < requests.size(); ++i)
         EXPECT_EQ(compiled[i].log, "") << requests[i].name;

@@ -22,10 +22,16 @@ protected:
     void expect_as_loops(const ScanCase& c, const std::map<std::string, int>& settings, std::int64_t tile,
                          const std::vector<std::int64_t>& lengths, const std::string& what)
     {
-        const auto& stage = Catalogue::standard().stage("running_tiles");
+        expect_as_loops(c, "running_tiles", settings, tile, segments_of(c, lengths), what);
+    }
+    void expect_as_loops(const ScanCase& c, const char* stage_name,
+                         const std::map<std::string, int>& settings, std::int64_t tile, Segments segments,
+                         const std::string& what)
+    {
+        const auto& stage = Catalogue::standard().stage(stage_name);
         Problem problem(scan_operator(c.op), c.form, c.bits);
         const auto emitted = emit(problem, stage, configure(stage, settings, plan_facts(problem)));
-        const auto workload = scan_workload(c.op, segments_of(c, lengths));
+        const auto workload = scan_workload(c.op, std::move(segments));
         ASSERT_EQ(first_difference(run(workload, emitted, stage.name), scanned_by_loops(workload, c.op)), "")
             << print(c) << ", " << what << ", tiles of " << tile;
     }
@@ -39,6 +45,17 @@ TEST_F(ScansOnGpu, AreThoseOfLoopsInSmallTiles)
                 continue;
             expect_as_loops(c, {{"block_threads", 64}, {"items_per_thread", 4}}, 256, lengths, name);
         }
+}
+
+/// Blocks that take several segments, one, and one in several tiles.
+TEST_F(ScansOnGpu, AreThoseOfLoopsOverWholeSegments)
+{
+    for (const auto& c : all_scan_cases())
+        for (const std::int64_t length : {1, 7, 32, 200, 1000, 1024, 4096, 5000, 100'000})
+            if (c.form == SegmentForm::uniform)
+                expect_as_loops(c, "running_segments", {}, 0,
+                                uniform_segments(1'000'000 / length * length, length),
+                                "length " + std::to_string(length));
 }
 
 /// Tiles that stand behind many others, among segments that end in each of them, in few and in none.

@@ -2,6 +2,7 @@
 // Operators of columns with running results, and what plain loops give for them.
 #include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,14 @@ struct ScanOperator {
     bool map = false;
     bool lifts_places = false;  ///< lift reads position and segment
     bool associative = true;    ///< else combine is not; its states then show the grouping
+    bool tells_places = true;   ///< outputs read segment and position, and a table
 };
 
 inline std::string print(const ScanOperator& c)
 {
     return std::string(c.reverse ? "reverse" : "forward") + (c.keeps_results ? "" : "_alone") +
            (c.identity ? "" : "_semigroup") + (c.map ? "_mapped" : "") + (c.lifts_places ? "_places" : "") +
-           (c.associative ? "" : "_refuted");
+           (c.associative ? "" : "_refuted") + (c.tells_places ? "" : "_placeless");
 }
 
 inline Operator scan_operator(const ScanOperator& c)
@@ -35,8 +37,9 @@ inline Operator scan_operator(const ScanOperator& c)
     const std::string outputs =
         std::string("each told: u64, each narrow: i8") + (c.map ? ", each last: u64" : "");
     return parse_operator(
-        "running", "operator running(x: u32, code: table u64) -> (" +
-                       (c.keeps_results || c.map ? "hash: u64, power: u64, " + outputs : outputs) + R"() {
+        "running", std::string("operator running(x: u32") + (c.tells_places ? ", code: table u64" : "") +
+                       ") -> (" + (c.keeps_results || c.map ? "hash: u64, power: u64, " + outputs : outputs) +
+                       R"() {
             state { hash: u64)" +
                        (c.identity ? " = 0" : "") + "; power: u64" + (c.identity ? " = 1" : "") +
                        R"( }
@@ -50,7 +53,8 @@ inline Operator scan_operator(const ScanOperator& c)
                 let both = through.hash * 3 + )" +
                        (c.identity ? "before.hash * 5 + before.power" : "through.power") +
                        R"(;
-                told = (both ^ u64(x)) + u64(index) * 3 + u64(position) * 1000003 + code[segment];
+                told = (both ^ u64(x)) + u64(index) * 3)" +
+                       (c.tells_places ? " + u64(position) * 1000003 + code[segment]" : "") + R"(;
                 narrow = i8(through.hash >> 56)
             })" + (c.map ? "\n map { last = hash + u64(position) }" : "") +
                        "\n}");
@@ -61,8 +65,9 @@ inline Workload scan_workload(const ScanOperator& c, Segments segments)
     Workload workload{scan_operator(c), {}, {}};
     workload.arrays.push_back(
         generate_values(Type::u32, segments.num_elements, 5, ValueRange::small_integers));
-    workload.arrays.push_back(generate_values(Type::u64, std::max<std::int64_t>(segments.num_segments, 1), 6,
-                                              ValueRange::small_integers));
+    if (c.tells_places)
+        workload.arrays.push_back(generate_values(Type::u64, std::max<std::int64_t>(segments.num_segments, 1),
+                                                  6, ValueRange::small_integers));
     workload.segments = std::move(segments);
     return workload;
 }
@@ -86,10 +91,12 @@ inline std::string first_difference(const Results& found, const Results& expecte
 /// folded from left to right.
 inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
 {
-    auto results = allocate_results(workload.op, workload.segments.form, workload.segments.num_segments,
-                                    workload.segments.num_elements, 1);
+    auto results = allocate_results(workload.op, converted_form(workload.segments.form),
+                                    workload.segments.num_segments, workload.segments.num_elements, 1);
     const auto x = workload.arrays[0].as<std::uint32_t>();
-    const auto code = workload.arrays[1].as<std::uint64_t>();
+    std::span<const std::uint64_t> code;
+    if (c.tells_places)
+        code = workload.arrays[1].as<std::uint64_t>();
     const std::size_t first = c.keeps_results || c.map ? 2 : 0;
     const auto told = results[first].array.as<std::uint64_t>();
     const auto narrow = results[first + 1].array.as<std::int8_t>();
@@ -112,8 +119,9 @@ inline Results scanned_by_loops(const Workload& workload, const ScanOperator& c)
             total = k == 0 ? lifted(0) : total * kPower + lifted(k) * factor;
             power *= kPower;
             const auto both = hash * 3 + (c.identity ? before : power);
-            told[i] = (both ^ x[i]) + i * 3 + static_cast<std::uint64_t>(position) * 1000003 +
-                      code[static_cast<std::size_t>(s)];
+            told[i] = (both ^ x[i]) + i * 3;
+            if (c.tells_places)
+                told[i] += static_cast<std::uint64_t>(position) * 1000003 + code[static_cast<std::size_t>(s)];
             narrow[i] = static_cast<std::int8_t>(hash >> 56);
         }
         if (length == 0 && !c.identity)
@@ -152,6 +160,14 @@ inline std::vector<ScanCase> all_scan_cases()
         for (const auto form : {whole, uniform, offsets, ranges})
             cases.push_back({{.reverse = reverse}, form});
         cases.push_back({{.reverse = reverse, .keeps_results = false}, offsets});
+        for (const auto form : {whole, uniform, offsets, ranges, flags, keys})
+            cases.push_back({{.reverse = reverse, .keeps_results = false, .tells_places = false}, form});
+        for (const auto form : {flags, keys})
+            cases.push_back({{.reverse = reverse}, form});
+        cases.push_back(
+            {{.reverse = reverse, .keeps_results = false, .identity = false, .tells_places = false},
+             offsets,
+             64});
         cases.push_back({{.reverse = reverse, .identity = false}, offsets, 64});
         cases.push_back({{.reverse = reverse, .identity = false, .lifts_places = true}, ranges});
         cases.push_back({{.reverse = reverse, .map = true, .lifts_places = true}, offsets});

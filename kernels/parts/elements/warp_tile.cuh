@@ -1,14 +1,5 @@
 //% use parts/elements/async_copy.cuh
-// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
-// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
-// rows then use different banks, and so do lanes that write the vectors of one row.
-__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
-{
-    const int vectors = row_bytes / 16;
-    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
-    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
-}
-
+//% use parts/elements/tile_place.cuh
 // Copies a tile of a column whose array begins in the middle of a vector, or less than a whole tile.
 //% if map
 __device__ __forceinline__ void copy_odd_column(char* column, const char* source, int element_bytes,

@@ -65,7 +65,7 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
 {
     outside_.zero();
     const auto& op = workload.op;
-    const auto form = !op.outputs.empty() ? converted_form(workload.segments.form) : workload.segments.form;
+    const auto form = kernel_form(op, workload.segments.form);
     found_ = found_arrays(workload.segments, form);
     fields_ = returned_fields(op);
     const auto width = workload.num_features;

@@ -157,7 +157,7 @@ bool can_serve(const Stage& stage, const Operator& op, const Catalogue& catalogu
     for (const auto form :
          {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges,
           SegmentForm::flags, SegmentForm::keys, SegmentForm::groups}) {
-        Problem problem(op, !op.outputs.empty() ? converted_form(form) : form);
+        Problem problem(op, kernel_form(op, form));
         problem.target = target;
         if (!catalogue.unmet(stage, problem))
             return true;

@@ -152,9 +152,7 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
     auto folded = laws.without_identity ? without_identity(op) : op;
     if (!laws.has_sound_append)
         folded.append.reset();
-    // For outputs, kernels must know each element's segment before they run, so flags and keys are converted
-    // to offsets.
-    Problem problem(std::move(folded), !op.outputs.empty() ? converted_form(form) : form, index_bits);
+    Problem problem(std::move(folded), kernel_form(op, form), index_bits);
     problem.laws = laws.usable;
     return problem;
 }

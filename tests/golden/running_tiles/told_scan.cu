@@ -1,7 +1,8 @@
 // running_tiles: Running results: equal tiles in one pass, states of open segments by look-back
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
-// items_per_thread = 4
+// block_threads = 128
+// items_per_thread = 16
+// span_tiles = 32
 //
 // Exact and not commutative: each output tells the states before its element and with it, and its places.
 // operator told_scan(x: u32) -> (hash: u64, power: u64, each told: u64) {
@@ -23,9 +24,10 @@ using Index = int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
-constexpr int kMostBlockThreads = 256;
-constexpr int kItemsPerThread = 4;
+constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
+constexpr int kItemsPerThread = 16;
+constexpr int kSpanTiles = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -78,13 +80,6 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
 {
     state.hash = __shfl_down_sync(kFullMask, state.hash, delta);
     state.power = __shfl_down_sync(kFullMask, state.power, delta);
-    return state;
-}
-
-__device__ __forceinline__ State shuffle(State state, int lane)
-{
-    state.hash = __shfl_sync(kFullMask, state.hash, lane);
-    state.power = __shfl_sync(kFullMask, state.power, lane);
     return state;
 }
 
@@ -149,21 +144,6 @@ __device__ __forceinline__ void keep_scanned(ScanOutputs& outputs, int k, const 
     outputs.told[k / 2].at[k % 2] = mapped.told;
 }
 
-// Writes the outputs of `count` elements, from the element at `index` on.
-__device__ __forceinline__ void store_scanned(const Results& results, Index index, int count,
-                                              const ScanOutputs& outputs)
-{
-    if (count == kScanItems && (unsigned long long)(results.told + index) % alignof(OutputChunk_told) == 0) {
-        *(OutputChunk_told*)(results.told + index) = outputs.told[0];
-        *(OutputChunk_told*)(results.told + index + 2) = outputs.told[1];
-    } else {
-        #pragma unroll
-        for (int k = 0; k < kScanItems; ++k)
-            if (k < count)
-                results.told[index + k] = outputs.told[k / 2].at[k % 2];
-    }
-}
-
 // Segment s holds items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
     const Index* offsets;  // [num_segments + 1]
@@ -190,6 +170,38 @@ store_empty(Segments segments, Results results)
     const Index segment = Index(blockIdx.x) * 256 + threadIdx.x;
     if (segment < segments.num_segments && segment_begin(segments, segment) == segment_end(segments, segment))
         store(results, segment, 0, identity());
+}
+
+constexpr int kProbes = 2;  // ends that a lane tests in a round
+
+// Returns the first segment s with segment_end(s) + weight * (s + 1) >= place, or the last segment if there
+// is none. Each half of a warp searches for its own place.
+__device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / (kHalf * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kHalf + lane % kHalf) * step;
+            before[k] = probe < high && segments.offsets[probe + 1] + (long long)weight * (probe + 1) < place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    return low;
 }
 
 // Returns the segment that holds `item`, which must be one of `first` to `last`. It is the last segment that
@@ -238,6 +250,33 @@ __device__ __forceinline__ bool is_exit(const Place& place, Index item) { return
 // Returns the element of the input that is item `item`, which belongs to segment `place`.
 __device__ __forceinline__ Index element_of(const Segments&, const Place&, Index item) { return item; }
 
+// Where the way of a scan enters segments among a thread's items.
+struct Way {
+    Place place;  // the segment of the item that go_on() has met last
+    Index first;  // the tile's segments
+    Index last;
+};
+
+// Returns the way of a thread whose first item on the way is `item`.
+__device__ __forceinline__ Way way_from(const Segments& segments, Index item, Index first, Index last)
+{
+    return {place_of(segments, find_segment(segments, item, first, last)), first, last};
+}
+
+// Goes on to `item`, which is the k-th of its step. Returns true if the way enters a segment with it.
+__device__ __forceinline__ bool go_on(Way& way, const Segments& segments, Index item, int)
+{
+    go_to_item(way.place, segments, item, way.first, way.last);
+    return is_entry(way.place, item);
+}
+__device__ __forceinline__ void next_step(Way&, int) {}
+
+// Joins the state of the items that a scan has passed with the state of the next items on its way.
+__device__ __forceinline__ State join_on_way(State passed, State next)
+{
+    return combine(passed, next);
+}
+
 // The fold of consecutive items: whether a segment ends among them, and the total of the items behind the
 // last end, or of all items if no segment ends.
 struct Run {
@@ -249,6 +288,309 @@ struct Run {
 __device__ __forceinline__ Run join(Run earlier, Run later)
 {
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Starts a copy of 16 bytes from global to shared memory that bypasses registers and the first-level cache.
+// Both addresses must be multiples of 16. This thread may read the copy after wait_for_copies(), and other
+// threads after a barrier that follows.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Starts a copy of 4 bytes from global to shared memory, through the first-level cache. Both addresses must
+// be multiples of 4.
+__device__ __forceinline__ void copy_word_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
+// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// rows then use different banks, and so do lanes that write the vectors of one row.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+constexpr int kWarpItems = kItemsPerThread * kWarpThreads;
+
+// Returns the place of this lane's vector in the pass over a tile that begins at byte `byte` of a column. Rows of
+// up to 64 bytes are permuted alike in each pass.
+__device__ __forceinline__ int vector_place(int byte, int row_bytes)
+{
+    const int mine = int(threadIdx.x) % kWarpThreads * 16;
+    if (row_bytes <= 64)
+        return tile_place(mine / row_bytes, mine % row_bytes, row_bytes) + byte;
+    return tile_place((byte + mine) / row_bytes, (byte + mine) % row_bytes, row_bytes);
+}
+
+// Returns the bytes of a column's first `count` elements, or of all that a warp's tile holds if they are more.
+__device__ __forceinline__ int tile_bytes(int element_bytes, Index count)
+{
+    return int(max(min(count, Index(kWarpItems)), Index(0))) * element_bytes;
+}
+
+// Starts to copy the first `count` elements of a column to a warp's tile, or as many as it holds. Each lane will
+// take one row. Places behind the elements become zero if there are any elements.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool in_vectors = (unsigned long long)source % 16 == 0;
+    if (in_vectors && count >= kWarpItems) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads)
+            if (byte + lane * 16 < row_bytes * kWarpThreads)  // short rows have fewer vectors than lanes
+                copy_async(column + vector_place(byte, row_bytes), source + byte + lane * 16);
+        return;
+    }
+    const int bytes = tile_bytes(element_bytes, count);
+    const int vector_bytes = in_vectors ? bytes / 16 * 16 : 0;
+    #pragma unroll 1
+    for (int byte = 0; byte + lane * 16 < vector_bytes; byte += 16 * kWarpThreads)
+        copy_async(column + vector_place(byte, row_bytes), source + byte + lane * 16);
+    // What vectors leave: words, or elements that are narrower.
+    const int step = element_bytes < 4 ? element_bytes : 4;
+    const int end = count > 0 ? row_bytes * kWarpThreads : 0;
+    #pragma unroll 1
+    for (int mine = vector_bytes + lane * step; mine < end; mine += step * kWarpThreads) {
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        if (step == 4 && mine < bytes)
+            copy_word_async(to, source + mine);
+        else if (step == 4)
+            *(unsigned*)to = 0;
+        else if (step == 2)
+            *(unsigned short*)to = mine < bytes ? *(const unsigned short*)(source + mine) : 0;
+        else
+            *to = mine < bytes ? source[mine] : char(0);
+    }
+}
+
+// Writes the first `count` elements of a column of a warp's tile to memory, or as many as the tile holds.
+__device__ __forceinline__ void store_column(char* to, const char* column, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool in_vectors = (unsigned long long)to % 16 == 0;
+    if (in_vectors && count >= kWarpItems) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads)
+            if (byte + lane * 16 < row_bytes * kWarpThreads)
+                *(uint4*)(to + byte + lane * 16) = *(const uint4*)(column + vector_place(byte, row_bytes));
+        return;
+    }
+    const int bytes = tile_bytes(element_bytes, count);
+    const int vector_bytes = in_vectors ? bytes / 16 * 16 : 0;
+    #pragma unroll 1
+    for (int byte = 0; byte + lane * 16 < vector_bytes; byte += 16 * kWarpThreads)
+        *(uint4*)(to + byte + lane * 16) = *(const uint4*)(column + vector_place(byte, row_bytes));
+    const int step = element_bytes < 4 ? element_bytes : 4;
+    #pragma unroll 1
+    for (int mine = vector_bytes + lane * step; mine < bytes; mine += step * kWarpThreads) {
+        const char* const from = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        if (step == 4)
+            *(unsigned*)(to + mine) = *(const unsigned*)from;
+        else if (step == 2)
+            *(unsigned short*)(to + mine) = *(const unsigned short*)from;
+        else
+            to[mine] = *from;
+    }
+}
+
+// The elements of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) unsigned x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy a tile of elements from `begin` on; elements at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    unsigned at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// Returns the items of row `row` from step * kStepItems on.
+__device__ __forceinline__ Items take_row_items(const Tile& tile, int row, int step)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(row, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Lifts item k of a step, which is the element at `index`.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// The outputs of a warp's tile, with a row of kItemsPerThread for each lane; see tile_place().
+struct ScannedTile {
+    alignas(16) u64 told[kItemsPerThread * kWarpThreads];
+};
+
+// Puts the outputs of a step into row `row`, from its item `first` on.
+__device__ __forceinline__ void put_scanned(ScannedTile& tile, int row, int first, const ScanOutputs& outputs)
+{
+    *(OutputChunk_told*)((char*)tile.told
+        + tile_place(row, (first) * 8, kItemsPerThread * 8)) = outputs.told[0];
+    *(OutputChunk_told*)((char*)tile.told
+        + tile_place(row, (first + 2) * 8, kItemsPerThread * 8)) = outputs.told[1];
+}
+
+// Writes the outputs of a warp's tile, of which `count` elements exist, from the element at `index` on.
+__device__ __forceinline__ void store_scanned_tile(const Results& results, Index index, Index count,
+                                                   const ScannedTile& tile)
+{
+    store_column((char*)(results.told + index), (const char*)tile.told, 8, count);
+}
+
+// Running results of a tile: a warp has consecutive rows of items, a lane one row of kItemsPerThread items.
+// Blocks, warps, lanes and items follow each other from the first item to the last: that is the way of the scan.
+constexpr int kTileWarps = kBlockThreads / kWarpThreads;
+
+__device__ __forceinline__ int way_warp() { return int(threadIdx.x) / kWarpThreads; }
+__device__ __forceinline__ int way_row() { return int(threadIdx.x) % kWarpThreads; }
+__device__ __forceinline__ int way_step(int done) { return done; }
+__device__ __forceinline__ int way_item(int k) { return k; }
+
+// What a warp keeps in shared memory: its elements, which are read in vectors side by side, and its outputs,
+// which are written so.
+struct WarpTile {
+    Tile elements;
+    ScannedTile outputs;
+};
+
+// The items of a thread, and those of its warp.
+struct Own {
+    Index begin;  // the first item in the order of the data
+    int count;
+    int row;  // in the warp's tile
+    Index warp_begin;
+    Index warp_count;  // not positive if the warp has no items; may be more than a tile
+};
+
+__device__ __forceinline__ Own own_items(Index tile_begin, Index tile_end)
+{
+    const int row = way_row();
+    const Index warp_begin = tile_begin + way_warp() * kWarpThreads * kItemsPerThread;
+    const Index begin = warp_begin + row * kItemsPerThread;
+    const int count = int(max(min(tile_end - begin, Index(kItemsPerThread)), Index(0)));
+    return {begin, count, row, warp_begin, tile_end - warp_begin};
+}
+
+// Returns the first item on the way of a thread that has items.
+__device__ __forceinline__ Index first_on_way(const Own& own) { return own.begin; }
+
+// Starts to copy a warp's elements. They may be taken after finish_copy().
+__device__ __forceinline__ void start_copy(WarpTile& tile, const Inputs& inputs, const Own& own)
+{
+    copy_tile(tile.elements, inputs, own.warp_begin, own.warp_begin + own.warp_count);
+}
+__device__ __forceinline__ void finish_copy()
+{
+    wait_for_copies();
+    __syncwarp();  // all lanes' copies have come
+}
+
+// take_step() takes kScanItems items from item `first` of a thread on; lift_step() lifts item k of them.
+__device__ __forceinline__ Items take_step(const WarpTile& tile, const Own& own, int first)
+{
+    return take_row_items(tile.elements, own.row, first / kScanItems);
+}
+__device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& items, int k, const Way&, Index,
+                                           Index index)
+{
+    return lift_item(inputs, items, k, index);
+}
+
+// Returns the element of the input that is item `item`, which the way has come to.
+__device__ __forceinline__ Index way_element(const Segments&, const Way&, Index item) { return item; }
+
+// False if the item does not exist.
+__device__ __forceinline__ bool is_item(const Own& own, int at) { return at < own.count; }
+
+// Returns the run that a thread's items leave open.
+__device__ __forceinline__ Run fold_own(const Inputs& inputs, const Segments& segments, const WarpTile& tile,
+                                        const Own& own, Way way)
+{
+    Run run = {identity(), false};
+    const int num_items = own.warp_count > 0 ? kItemsPerThread : 0;
+    #pragma unroll 1
+    for (int done = 0; done < num_items; done += kScanItems) {
+        const int first = way_step(done);
+        const auto items = take_step(tile, own, first);
+        #pragma unroll
+        for (int k = 0; k < kScanItems; ++k) {
+            const int at = first + way_item(k);
+            if (!is_item(own, at))
+                continue;
+            const Index item = own.begin + at;
+            const bool enters = go_on(way, segments, item, k);
+            const State state =
+                lift_step(inputs, items, way_item(k), way, item, way_element(segments, way, item));
+            run.total = enters ? state : join_on_way(run.total, state);
+            run.ends = run.ends || enters;
+        }
+        next_step(way, kScanItems);
+    }
+    return run;
+}
+
+// Writes the outputs of a thread's items, where `state` is that of the items before them of the segment that is
+// open there. All threads of a warp call it.
+__device__ __forceinline__ void scan_own(const Inputs& inputs, const Segments& segments, const Results& results,
+                                         WarpTile& tile, const Own& own, Way way, State state)
+{
+    const int num_items = own.warp_count > 0 ? kItemsPerThread : 0;
+    #pragma unroll 1
+    for (int done = 0; done < num_items; done += kScanItems) {
+        const int first = way_step(done);
+        const auto items = take_step(tile, own, first);
+        const int count = max(min(own.count - first, kScanItems), 0);
+        const ScanItems columns = load_scan_items(inputs, own.begin + first, count);
+        ScanOutputs outputs = {};
+        #pragma unroll
+        for (int k = 0; k < kScanItems; ++k) {
+            const int at = first + way_item(k);
+            if (!is_item(own, at))
+                continue;
+            const Index item = own.begin + at;
+            const bool enters = go_on(way, segments, item, k);
+            const Index index = way_element(segments, way, item);
+            const State next = lift_step(inputs, items, way_item(k), way, item, index);
+            const State passed = enters ? identity() : state;
+            state = enters ? next : join_on_way(state, next);
+            const Index position = item - way.place.begin;
+            const Index segment = way.place.segment;
+            keep_scanned(outputs, way_item(k), scan_item(inputs, columns, way_item(k), passed, state, index,
+                                                         position, segment));
+            if (is_exit(way.place, item))
+                store(results, segment, way.place.end - way.place.begin, state);
+        }
+        next_step(way, kScanItems);
+        put_scanned(tile.outputs, own.row, first, outputs);
+    }
+    __syncwarp();  // the outputs of all lanes are in the tile
+    store_scanned_tile(results, own.warp_begin, own.warp_count, tile.outputs);
 }
 
 // Returns to each lane the join of the runs of all lanes up to it, its own included.
@@ -288,12 +630,6 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     return join(earlier, before);
 }
 
-// Joins the state of the items that a scan has passed with the state of the next items on its way.
-__device__ __forceinline__ State join_on_way(State passed, State next)
-{
-    return combine(passed, next);
-}
-
 // A state in pieces of 32 bits. Each piece travels in a word of 64 bits, together with a mark that the piece
 // has come. So a reader knows which pieces have come, and needs no fence.
 constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
@@ -311,215 +647,210 @@ __device__ __forceinline__ StatePieces pieces_of(const State& state)
     return pieces;
 }
 
-// States of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile publishes its state in
-// pieces of 32 bits. Each piece has a word that holds, from the top: 30 bits of the launch's number, so that
-// words of earlier launches are ignored; 2 bits with one of the values below; the piece. If all words of a
-// tile have the same value there, the state is complete, so readers need no fence.
-constexpr unsigned kOwnState = 1;    // state of the tile's items; one segment goes through the tile
-constexpr unsigned kWholeState = 2;  // state of all items of the segment that is open behind the tile
+// States of earlier tiles by look-back (Merrill & Garland 2016), joined in an order that follows from the
+// segments alone: results are the same in every run, also where combine() rounds. kSpanTiles consecutive tiles
+// are a span, and as many spans a stretch. Each tile tells the state of its own items of the segment that is
+// open behind it; the last tile of a span tells that of the span's items, and the last one of a stretch that of
+// all items. So a tile reads no more states than those of its span's tiles, of its stretch's spans, and one.
+//
+// A state travels in pieces of 32 bits. The upper half of each piece's word holds the launch's tag, so that
+// words of earlier launches are ignored and readers need no fence.
+constexpr int kLevels = 3;  // tiles, spans, stretches
 
-__device__ __forceinline__ u64 state_word(unsigned launch, unsigned what, unsigned piece)
+// Returns the place of a state of a level: that of the tile, span or stretch which contains `tile`.
+__device__ __forceinline__ i64 state_place(int level, Index tile)
 {
-    return u64(launch << 2 | what) << 32 | piece;
+    const i64 spans = i64(gridDim.x) / kSpanTiles + 1;
+    return level == 0   ? i64(tile)
+           : level == 1 ? i64(gridDim.x) + tile / kSpanTiles
+                        : i64(gridDim.x) + spans + tile / (kSpanTiles * kSpanTiles);
 }
 
-// Publishes a state of a tile. One lane calls it.
-__device__ __forceinline__ void tell_state(volatile u64* words, Index tile, unsigned launch, unsigned what,
+// Tells a state. One lane calls it.
+__device__ __forceinline__ void tell_state(volatile u64* words, int level, Index tile, unsigned tag,
                                            const State& state)
 {
     const StatePieces pieces = pieces_of(state);
     #pragma unroll
     for (int k = 0; k < kStatePieces; ++k)
-        words[tile * kStatePieces + k] = state_word(launch, what, pieces.at[k]);
+        words[state_place(level, tile) * kStatePieces + k] = u64(tag) << 32 | pieces.at[k];
 }
 
-// Reads the state that a tile has published. Returns its kind, or 0 until all its words are of one kind.
-__device__ __forceinline__ unsigned ask_state(const volatile u64* words, Index tile, unsigned launch,
-                                              State& state)
+// True for the last tile of a span, or of a stretch.
+__device__ __forceinline__ bool is_last_of_span(Index tile) { return (tile + 1) % kSpanTiles == 0; }
+__device__ __forceinline__ bool is_last_of_stretch(Index tile)
+{
+    return (tile + 1) % (kSpanTiles * kSpanTiles) == 0;
+}
+
+// Reads a state. Returns true once all of its pieces have come.
+__device__ __forceinline__ bool ask_state(const volatile u64* words, i64 place, unsigned tag, State& state)
 {
     StatePieces pieces;
-    unsigned what = 0;
+    bool is_told = true;
     #pragma unroll
     for (int k = 0; k < kStatePieces; ++k) {
-        const u64 word = words[tile * kStatePieces + k];
-        const unsigned tag = unsigned(word >> 32);
-        const bool is_own = tag == unsigned(state_word(launch, kOwnState, 0) >> 32);
-        const bool is_whole = tag == unsigned(state_word(launch, kWholeState, 0) >> 32);
-        const unsigned its_kind = is_own ? kOwnState : is_whole ? kWholeState : 0u;
-        what = k == 0 || what == its_kind ? its_kind : 0u;
+        const u64 word = words[place * kStatePieces + k];
+        is_told = is_told && unsigned(word >> 32) == tag;
         pieces.at[k] = unsigned(word);
     }
     state = pieces.state;
-    return what;
+    return is_told;
 }
 
-// Returns the state of the segment that is open before `tile` to all lanes of a warp. `tile` is not the first
-// tile. Tiles must be taken in their order by running blocks, so that the wait for them ends.
-__device__ __noinline__ State look_back_states(const volatile u64* words, Index tile, unsigned launch)
+// Returns to lane 0 the join of the states of the first `count` lanes. A higher lane's items lie farther back.
+__device__ __forceinline__ State join_lanes(State state, int count)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    Index other = tile - 1 - lane;  // the tile that this lane reads
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State farther = shuffle_down(state, delta);
+        if (lane + delta < count)
+            state = join_on_way(farther, state);
+    }
+    return state;
+}
+
+// Returns to lane 0 of a warp the state of the segment that is open before `tile`. The way enters this segment
+// in the earlier tile `entry`. Tiles must be taken in their order by running blocks, so that the wait for them
+// ends. If the segment goes on behind the tile, `own` is the state of the tile's items, and the function tells
+// the states that depend on earlier tiles.
+__device__ __forceinline__ State look_back_states(volatile u64* words, Index tile, Index entry, unsigned tag,
+                                               bool goes_on, State own)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index span = tile / kSpanTiles;
+    const Index stretch = span / kSpanTiles;
+    const Index nearest[kLevels] = {tile, span, stretch};
+    const Index farthest[kLevels] = {max(entry, span * kSpanTiles),
+                                     max(entry / kSpanTiles, stretch * kSpanTiles), stretch - 1};
+    int counts[kLevels];
+    i64 places[kLevels];
+    bool is_told[kLevels];
+    State states[kLevels];
+    Index tiles = 1;  // of each state of a level
+    #pragma unroll
+    for (int level = 0; level < kLevels; ++level) {
+        // States of a level are needed if the segment began before those of the levels below.
+        const bool is_needed = level == 0 || entry < nearest[level] * tiles;
+        counts[level] = is_needed ? int(nearest[level] - farthest[level]) : 0;
+        is_told[level] = lane >= counts[level];
+        // Lanes without a state read that of their own tile.
+        places[level] = is_told[level] ? state_place(0, tile)
+                                       : state_place(level, (nearest[level] - 1 - lane) * tiles);
+        states[level] = identity();
+        tiles *= kSpanTiles;
+    }
+    // The words of all levels are asked for at once if registers hold the states. What a span's last tile tells
+    // waits for the tiles alone.
     State before = identity();
-    for (bool is_nearest = true;; is_nearest = false) {
-        State state = identity();
-        unsigned what = 0;
-        unsigned wholes = 0;
-        int last = 0;  // the nearest lane with a whole state; 31 if there is none
-        for (;;) {
-            if (what == 0 && other >= 0)
-                what = ask_state(words, other, launch, state);
-            wholes = __ballot_sync(kFullMask, what == kWholeState);
-            const unsigned known = __ballot_sync(kFullMask, what != 0);
-            last = wholes == 0 ? kWarpThreads - 1 : __ffs(int(wholes)) - 1;
-            if ((~known & kFullMask >> (kWarpThreads - 1 - last)) == 0)
-                break;
+    bool is_known = false;  // true if `before` holds states
+    #pragma unroll
+    for (int level = 0; level < kLevels; ++level) {
+        while (!is_told[level]) {
+            #pragma unroll
+            for (int other = level; other < (sizeof(State) <= 32 ? kLevels : level + 1); ++other) {
+                State read;
+                const bool is_there = ask_state(words, places[other], tag, read);
+                if (!is_told[other] && is_there) {
+                    states[other] = read;
+                    is_told[other] = true;
+                }
+            }
         }
-        // Lane 0 gets the joined states of all lanes up to `last`, whose tile lies farthest back.
-        #pragma unroll 1
-        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-            const State farther = shuffle_down(state, delta);
-            if (lane + delta <= last)
-                state = join_on_way(farther, state);
+        const State farther = level == 2 ? states[level] : join_lanes(states[level], counts[level]);
+        if (counts[level] > 0) {
+            before = is_known ? join_on_way(farther, before) : farther;
+            is_known = true;
         }
-        state = shuffle(state, 0);
-        before = is_nearest ? state : join_on_way(state, before);
-        if (wholes != 0)
-            return before;
-        other -= kWarpThreads;
+        if (lane == 0 && goes_on && level == 0 && is_last_of_span(tile))
+            tell_state(words, 1, tile, tag, is_known ? join_on_way(before, own) : own);
+        if (lane == 0 && goes_on && level == 2 && is_last_of_stretch(tile))
+            tell_state(words, 2, tile, tag, join_on_way(before, own));
     }
-}
-
-constexpr int kStepItems = 4;
-
-struct alignas(16) Chunk_x {
-    unsigned at[4];
-};
-
-// Elements of kStepItems consecutive items.
-struct Items {
-    Chunk_x x[1];
-};
-
-// Loads `count` items from the element at `index` on; the others become zero.
-__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
-{
-    Items items = {};
-    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
-        items.x[0] = *(const Chunk_x*)(inputs.x + index);
-    } else {
-        #pragma unroll
-        for (int k = 0; k < kStepItems; ++k)
-            if (k < count)
-                items.x[k / 4].at[k % 4] = inputs.x[index + k];
-    }
-    return items;
-}
-
-// Lifts item k of a step, which is the element at `index`.
-__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
-{
-    return lift(items.x[0].at[k]);
+    return before;
 }
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A thread takes its items in steps. The kScanItems items of a step are loaded together.
-__device__ __forceinline__ Index step_begin(Index begin, int done) { return begin + done; }
-__device__ __forceinline__ int step_item(int k) { return k; }
-
-// load_step() loads `count` items from `first` on; lift_step() lifts item `at` of them.
-__device__ __forceinline__ Items load_step(const Inputs& inputs, Index first, int count)
-{
-    return load_items(inputs, first, count);
-}
-__device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& items, int at, Index index,
-                                           Index, Index)
-{
-    return lift_item(inputs, items, at, index);
-}
-
-// A block takes a tile of consecutive items, and a thread takes kItemsPerThread consecutive items of the
-// tile.
-// Tiles, threads and items follow each other from the first item to the last, which is the way of the scan.
-// Blocks take tiles by tickets, along the way of the scan, so that all tiles before are done or under way.
-// Threads pass their items twice, and find them in the cache the second time. The first pass finds the run
-// that each thread leaves open. The second pass gives each item its outputs. If the tile begins inside of a
-// segment, one warp looks back for the state of that segment between the two passes.
+// A block takes a tile of consecutive items, by tickets along the way of the scan, so that all tiles before are
+// done or under way. Blocks nearly always begin in this order, so a block reads the tile of its own number while
+// its ticket is drawn, and another one only if the ticket says so. Threads pass their items twice. The first
+// pass finds the run that each thread leaves open. The second pass gives each item its outputs. If the tile
+// begins inside of a segment, one warp looks back for the state of that segment between the two passes.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volatile u64* tile_states)
 {
+    const Segments& ends = segments;
+    __shared__ WarpTile tiles[kTileWarps];
     __shared__ u64 taken;
-    __shared__ Run of_tile;    // the tile's run; `ends` is true if the scan enters a segment in the tile
+    __shared__ Run of_tile;     // the tile's run; `ends` is true if the scan enters a segment in the tile
     __shared__ bool is_inside;  // true if the tile begins inside of a segment
-    __shared__ State carry;    // state of that segment's items in earlier tiles
-    if (threadIdx.x == 0) {
-        taken = atomicAdd(ticket, 1ull);
-        // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
-        if (unsigned(taken) == gridDim.x - 1u)
-            atomicAdd(ticket, (1ull << 32) - gridDim.x);
-    }
-    __syncthreads();  // thread 0 has written the ticket
-    const unsigned launch = unsigned(taken >> 32);
-    const Index turn = Index(unsigned(taken));
-    const Index tile_begin = turn * kTileItems;
-    const Index begin = tile_begin + int(threadIdx.x) * kItemsPerThread;
-    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
-    const Index end = min(begin + kItemsPerThread, tile_end);
+    __shared__ State carry;     // state of that segment's items in earlier tiles
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
-    if (threadIdx.x < 2) {
-        const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
-        bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
+    WarpTile& tile = tiles[threadIdx.x / kWarpThreads];
+    u64 drawn = 0;
+    if (threadIdx.x == 0)
+        drawn = atomicAdd(ticket, 1ull);
+    Index turn = Index(blockIdx.x);
+    Index tile_begin = 0;
+    Index tile_end = 0;
+    Own own = {};
+    #pragma unroll 1
+    for (bool is_guess = true;; is_guess = false) {
+        tile_begin = turn * kTileItems;
+        tile_end = min(tile_begin + kTileItems, ends.num_items);
+        own = own_items(tile_begin, tile_end);
+        start_copy(tile, inputs, own);
+        if (threadIdx.x < kWarpThreads) {  // each half of the warp searches one
+            const bool is_last = threadIdx.x >= kWarpThreads / 2;
+            const Index segment = search_ends(ends, i64(is_last ? tile_end : tile_begin + 1), 0);
+            if (threadIdx.x % (kWarpThreads / 2) == 0)
+                bounds[is_last] = segment;
+        }
+        if (is_guess && threadIdx.x == 0) {
+            taken = drawn;
+            // The last ticket sets the lower half to 0 and adds 1 to the launch's number in the upper half.
+            if (unsigned(drawn) == gridDim.x - 1u)
+                atomicAdd(ticket, (1ull << 32) - gridDim.x);
+        }
+        __syncthreads();  // thread 0 has written the ticket, and all that the tile needs
+        if (turn == Index(unsigned(taken)))
+            break;
+        turn = Index(unsigned(taken));
+        finish_copy();  // so that the tile can be copied to again
     }
-    __syncthreads();  // both bounds are written
+    const unsigned tag = unsigned(taken >> 32) + 1u;  // words that no launch has written are 0
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
+    Way way = {};
+    if (own.count > 0)
+        way = way_from(ends, first_on_way(own), first_segment, last_segment);
 
-    Place entered = {};  // the segment of the thread's first item on the way
-    if (begin < end) {
-        const Index item = begin;
-        entered = place_of(segments, find_segment(segments, item, first_segment, last_segment));
-        if (threadIdx.x == 0)
-            is_inside = turn > 0 && !is_entry(entered, item);
-    } else if (threadIdx.x == 0) {
-        is_inside = false;  // thread 0 lacks items only in the first tile of a reverse scan
-    }
-
-    Run run = {identity(), false};
-    Place place = entered;
-    #pragma unroll 1
-    for (int done = 0; done < kItemsPerThread; done += kScanItems) {
-        const Index first = step_begin(begin, done);
-        const int count = int(max(min(end - first, Index(kScanItems)), Index(0)));
-        const auto items = load_step(inputs, first, count);
-        #pragma unroll
-        for (int k = 0; k < kScanItems; ++k) {
-            const int at = step_item(k);
-            if (at >= count)
-                continue;
-            const Index item = first + at;
-            go_to_item(place, segments, item, first_segment, last_segment);
-            const State own = lift_step(inputs, items, at, element_of(segments, place, item),
-                                        item - place.begin, place.segment);
-            const bool enters = is_entry(place, item);
-            run = {enters ? own : join_on_way(run.total, own), run.ends || enters};
-        }
-    }
-
+    finish_copy();
+    const Run run = fold_own(inputs, ends, tile, own, way);
     const Run before = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         of_tile = join(before, run);
     __syncthreads();  // the tile's run is written
     if (threadIdx.x < kWarpThreads) {
-        const bool is_known = of_tile.ends || turn == 0;
-        if (threadIdx.x == 0)
-            tell_state(tile_states, turn, launch, is_known ? kWholeState : kOwnState, of_tile.total);
-        if (is_inside) {
-            const State state = look_back_states(tile_states, turn, launch);
-            if (threadIdx.x == 0) {
+        // The tile in which the way enters the segment that the tile begins inside of.
+        const Index segment_first = segment_begin(ends, first_segment);
+        const bool begins_inside = segment_first < tile_begin;
+        const Index entry = segment_first / kTileItems;
+        const bool goes_on = begins_inside && !of_tile.ends;
+        if (threadIdx.x == 0) {
+            is_inside = begins_inside;
+            tell_state(tile_states, 0, turn, tag, of_tile.total);
+            if (!goes_on && is_last_of_span(turn))
+                tell_state(tile_states, 1, turn, tag, of_tile.total);
+            if (!goes_on && is_last_of_stretch(turn))
+                tell_state(tile_states, 2, turn, tag, of_tile.total);
+        }
+        if (begins_inside) {
+            const State state = look_back_states(tile_states, turn, entry, tag, goes_on, of_tile.total);
+            if (threadIdx.x == 0)
                 carry = state;
-                if (!is_known)
-                    tell_state(tile_states, turn, launch, kWholeState, join_on_way(state, of_tile.total));
-            }
         }
     }
     __syncthreads();  // the carry is written
@@ -527,32 +858,5 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     State state = before.total;
     if (is_inside && !before.ends)
         state = threadIdx.x == 0 ? carry : join_on_way(carry, before.total);
-    place = entered;
-    #pragma unroll 1
-    for (int done = 0; done < kItemsPerThread; done += kScanItems) {
-        const Index first = step_begin(begin, done);
-        const int count = int(max(min(end - first, Index(kScanItems)), Index(0)));
-        const auto items = load_step(inputs, first, count);
-        const ScanItems columns = load_scan_items(inputs, first, count);
-        ScanOutputs outputs = {};
-        #pragma unroll
-        for (int k = 0; k < kScanItems; ++k) {
-            const int at = step_item(k);
-            if (at >= count)
-                continue;
-            const Index item = first + at;
-            go_to_item(place, segments, item, first_segment, last_segment);
-            const Index index = element_of(segments, place, item);
-            const Index position = item - place.begin;
-            const State own = lift_step(inputs, items, at, index, position, place.segment);
-            const bool enters = is_entry(place, item);
-            const State passed = enters ? identity() : state;
-            state = enters ? own : join_on_way(state, own);
-            keep_scanned(outputs, at,
-                         scan_item(inputs, columns, at, passed, state, index, position, place.segment));
-            if (is_exit(place, item))
-                store(results, place.segment, place.end - place.begin, state);
-        }
-        store_scanned(results, first, count, outputs);
-    }
+    scan_own(inputs, ends, results, tile, own, way, state);
 }
