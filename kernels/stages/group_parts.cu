@@ -28,7 +28,7 @@
 //% let     thirtieth = ceil_div(wanted, 32)
 //% let     least = thirtieth <= 256 ? 256 : thirtieth <= 512 ? 512 : thirtieth <= 1024 ? 1024 : 2048
 //% let     large = min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
-//% let     small = thirtieth <= 256 ? 256 : wanted <= 262144 ? 512 : wanted <= 524288 ? 1024 : held
+//% let     small = thirtieth <= 256 ? 256 : wanted <= 262144 ? 512 : wanted <= 1048576 ? 1024 : held
 //% fits    table_groups == (entry_words == 1 || is_exact ? large : min(held, small))
 //% let     has_many_warps = table_groups <= (entry_words <= 5 ? 1024 : 256)
 //% fits    table_lanes == (has_many_warps && !is_exact)
@@ -54,9 +54,6 @@
 //% fits    tile_rows == 4 || tile_rows <= (moved_bytes > 8 ? 8 : 16)
 //% fits    move_threads == (parts <= 128 ? 256 : 512)
 //% let     tile_items = move_threads * tile_rows
-//% let     row_words = tile_rows * (2 + ceil_div(moved_bytes, 4))
-//% let     resident_threads = row_words <= 32 ? 1024 : row_words <= 48 ? 768 : row_words <= 64 ? 512 : 256
-//% let     resident_blocks = max(1, resident_threads / move_threads)
 //% let     move_bytes = tile_rows * layer_bytes + part_bytes
 //% where   fold_bytes <= block_shared_bytes && move_bytes <= block_shared_bytes
 //% fits    blocks_per_multiprocessor == 1 || blocks_per_multiprocessor * (move_bytes + 1024) <= block_shared_bytes
@@ -255,7 +252,7 @@ __device__ __forceinline__ int rank_in_part(u16* counts, int group)
 // A block moves the elements of a tile to their parts, and keeps their order within each part. It first sorts
 // the tile by part in shared memory, so that neighbouring threads write to neighbouring places. All blocks
 // together take neighbouring tiles, so that a cache line is filled by blocks that run at the same time.
-extern "C" __global__ void __launch_bounds__(kMoveThreads, kResidentBlocks)
+extern "C" __global__ void __launch_bounds__(kMoveThreads)
 move_items(Inputs inputs, Segments segments, const Index* block_begins, const Index* tile_begins,
            const Index* part_begins, Moved* moved_items, u16* moved_groups)
 {
@@ -285,33 +282,28 @@ move_items(Inputs inputs, Segments segments, const Index* block_begins, const In
                                             tile_begins[i64(tile) * kParts + part]
                                       : 0;
         }
+        Moved items[kTileRows];
         int groups[kTileRows];
         int ranks[kTileRows];
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row) {
             const Index index = tile * kTileItems + (warp * kTileRows + row) * kWarpThreads + lane;
-            const Index group = group_of(segments, min(index, segments.num_items - 1), is_outside);
+            const Index known = min(index, segments.num_items - 1);
+            const Index group = group_of(segments, known, is_outside);
             groups[row] = index < segments.num_items ? int(group) : -1;
+            //% if moves_columns
+            items[row] = load_columns(inputs, known);
+            //% elif uses_tables || uses_segment
+            // Elements without a group look nothing up.
+            items[row] = group >= 0 ? load_item(inputs, known, 0, group) : identity();
+            //% else
+            items[row] = load_item(inputs, known, 0, group);
+            //% end
         }
         __syncwarp();  // all counts are 0
         #pragma unroll
         for (int row = 0; row < kTileRows; ++row)
             ranks[row] = rank_in_part(counts, groups[row]);
-        // Elements are loaded while the block counts, so that no registers hold them before.
-        Moved items[kTileRows];
-        #pragma unroll
-        for (int row = 0; row < kTileRows; ++row) {
-            const Index index = tile * kTileItems + (warp * kTileRows + row) * kWarpThreads + lane;
-            const Index known = min(index, segments.num_items - 1);
-            //% if moves_columns
-            items[row] = load_columns(inputs, known);
-            //% elif uses_tables || uses_segment
-            // Elements without a group look nothing up.
-            items[row] = groups[row] >= 0 ? load_item(inputs, known, 0, groups[row]) : identity();
-            //% else
-            items[row] = load_item(inputs, known, 0, groups[row]);
-            //% end
-        }
         __syncthreads();  // the counts of all warps are written, and the tile before has been moved
 
         // Counts become the places at which the elements of a part and a warp are staged.
