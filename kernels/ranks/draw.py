@@ -1,7 +1,7 @@
 """Measures rows for the order of stages: workloads by lot, each timed with every stage that can serve it.
 
     python3 kernels/ranks/draw.py build/portable/runtime/segfold FILE.csv [--seed S] [--minutes M] [--backend cpu]
-        [--gpus 0,1] [--beside N] [--kinds fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4] [--settings N]
+        [--gpus 0,1] [--beside N] [--kinds fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4,scan=4] [--settings N]
 
 appends rows to FILE.csv, which belongs into kernels/ranks/rows. kernels/ranks/grow.py then grows the order. Run it again after
 the text of a stage has changed, because rows of its older text count less. N benches for each GPU prepare, compile and check side
@@ -9,7 +9,7 @@ by side, each on processors of its own, and take turns on the GPU. Tuning record
 
 --kinds gives the shares of time of the kinds of work. `fold` takes operators that come with the program, `made` operators made by
 lot (made_operators.py), and `lengths` both, over lengths of other kinds (made_lengths.py). `map` and `made_map` write back. `rows`
-and `row_maps` are over rows of features.
+and `row_maps` are over rows of features. `scan` gives running results.
 
 With --settings, rows have rates of configurations and belong into kernels/ranks/settings: for each of the three stages that rank
 first, N configurations by lot of those in candidates.txt. configure.py grows the configurations of stages from these rows.
@@ -52,9 +52,11 @@ ROW_SOFTMAX = ("operator row_softmax(x: row TYPE) -> each TYPE { state { greates
                "let scale = exp(min(ahead > 0 ? -ahead : ahead, 0)); greatest = high; "
                "sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale } map TYPE(exp(f32(x) - greatest) / sum) laws commutative }")
 ROW_MAPS = tuple(ROW_SOFTMAX.replace("TYPE", kind) for kind in ("f32", "f16"))
+SCANS = ("sum:f32 sum:f64 sum:f16 sum:i8 max:i16 affine:u32 affine:f32 max_subarray:f32 mean_variance:f32 argmax:f32 matrix_2x2:f32 "
+         "log_sum_exp:f32 mean:bf16 count_above:f32 top_four:i32 polynomial_hash:u64 linear_recurrence:f32 running_variance:f32").split()
 FEATURES = (1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 100, 128, 200, 256, 512, 1000)
 EACH = 5  # workloads in one bench
-KINDS = "fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4"
+KINDS = "fold=5,made=8,lengths=8,map=4,made_map=2,rows=6,row_maps=4,scan=4"
 
 
 class Lot:
@@ -111,6 +113,8 @@ class Lot:
             return self.over_features([self.file(self.lot.choice(ROWS))] if self.lot.random() < 0.5 else self.made(rows=True))
         if kind == "row_maps":
             return self.over_features([self.file(self.lot.choice(ROW_MAPS))] if self.lot.random() < 0.5 else self.made(rows=True, maps=True))
+        if kind == "scan":
+            return [*self.named(SCANS), "--scan", *self.sweep(27)]
         raise SystemExit(f"--kinds: {kind} is no kind of work; kinds are those in {KINDS}")
 
 

@@ -28,7 +28,7 @@
 //% let     thirtieth = ceil_div(wanted, 32)
 //% let     least = thirtieth <= 256 ? 256 : thirtieth <= 512 ? 512 : thirtieth <= 1024 ? 1024 : 2048
 //% let     large = min(held, thirtieth <= 2048 ? least : thirtieth <= 4096 ? 4096 : 8192)
-//% let     small = thirtieth <= 256 ? 256 : wanted <= 262144 ? 512 : wanted <= 1048576 ? 1024 : held
+//% let     small = thirtieth <= 256 ? 256 : wanted <= 262144 ? 512 : wanted <= 524288 ? 1024 : held
 //% fits    table_groups == (entry_words == 1 || is_exact ? large : min(held, small))
 //% let     has_many_warps = table_groups <= (entry_words <= 5 ? 1024 : 256)
 //% fits    table_lanes == (has_many_warps && !is_exact)

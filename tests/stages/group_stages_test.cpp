@@ -127,6 +127,7 @@ Emitted emitted_for(const Workload& workload, const Stage& stage, const Settings
 {
     Problem problem(workload.op, SegmentForm::groups, index_bits);
     problem.laws.commutative = workload.op.laws.commutative;
+    problem.laws.idempotent = workload.op.laws.idempotent;
     problem.number_type = workload.segments.numbers.type();
     if (stage.dialect == Dialect::native)
         problem.target = host().target();
@@ -200,7 +201,7 @@ std::vector<Case> cases()
     add("group_tables", "affine_u32", 17, {{"block_threads", 32}, {"table_groups", 32}}, Type::i64, 64);
     add("group_tables", "sum_i32", 16, {{"block_threads", 96}, {"rows", 16}, {"table_lanes", 1}});
     add("group_tables", "indexed_sum", 1, {{"block_threads", 128}, {"table_lanes", 32}}, Type::u8, 64);
-    for (const auto* op : {"sum_i32", "argmax_f32", "indexed_sum", "counted_sum"}) {
+    for (const auto* op : {"sum_i32", "max_f32", "argmax_f32", "indexed_sum", "counted_sum"}) {
         auto one_table = small;
         one_table["table_lanes"] = 0;
         add("group_tables", op, 300, one_table, Type::u16);
