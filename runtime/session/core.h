@@ -140,9 +140,9 @@ private:
     std::shared_ptr<std::mutex> run_mutex_ = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts_ = std::make_shared<EmittedTexts>();  ///< shared with plans
     std::shared_ptr<Backend> backend_;
-    std::map<std::string, Judged> judged_;
-    std::map<std::string, OperatorLaws> judged_for_scalars_;
-    std::set<std::string> folded_;  ///< texts of operators that fold() has folded
+    std::map<Digest, Judged> judged_;
+    std::map<std::pair<Digest, std::string>, OperatorLaws> judged_for_scalars_;  ///< by the scalars' values
+    std::set<Digest> folded_;  ///< operators that fold() has folded
     std::shared_ptr<const RecordStore> store_;
     std::shared_ptr<SpotRecords> spots_;
     std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< number of calls of forget_records()
