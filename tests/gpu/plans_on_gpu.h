@@ -12,7 +12,7 @@ inline Results run_twice(const cuda::Context& context, cuda::CompileCache& cache
                          const Emitted& emitted, const std::string& name)
 {
     cuda::ResidentWorkload resident(context, workload);
-    const cuda::LoadedPlan plan(context, resident, emitted, name, &cache);
+    cuda::LoadedPlan plan(context, resident, emitted, name, &cache);
     cuda::Stream stream(context);
     plan.launch(stream);
     stream.synchronize();

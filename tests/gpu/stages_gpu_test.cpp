@@ -180,14 +180,14 @@ TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
         const auto program = cache.get(variants[i].request);
         EXPECT_TRUE(program->is_from_disk || !program->kernel_prefix.empty()) << stage;
         cuda::ResidentWorkload resident(*context_, workload);
-        const cuda::LoadedPlan plan(*context_, resident, emitted, stage, &cache);
+        cuda::LoadedPlan plan(*context_, resident, emitted, stage, &cache);
         cuda::Stream stream(*context_);
         plan.launch(stream);
         stream.synchronize();
         const auto comparison = judge.compare(resident.results());
         EXPECT_TRUE(comparison.agrees()) << stage << ": " << segfold::print(comparison);
         for (const auto& kernel : plan.kernels())
-            EXPECT_GT(kernel.resources.registers, 0) << stage << " " << kernel.resources.kernel;
+            EXPECT_GT(kernel.registers, 0) << stage << " " << kernel.kernel;
     }
     EXPECT_EQ(cache.counts().misses, variants.size());
 }

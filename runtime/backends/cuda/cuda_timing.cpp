@@ -46,26 +46,7 @@ public:
 
     void launch() override { plan_.launch(timing_.stream()); }
     [[nodiscard]] double compile_seconds() const override { return plan_.compile_seconds(); }
-    [[nodiscard]] std::vector<KernelUse> kernels() const override
-    {
-        std::vector<KernelUse> all;
-        for (const auto& kernel : plan_.kernels()) {
-            const auto& reported = kernel.resources;
-            KernelUse use;
-            use.kernel = reported.kernel;
-            use.grid = kernel.grid;
-            use.block_threads = kernel.block_threads;
-            use.registers = reported.registers;
-            use.spill_bytes = reported.spill_store_bytes + reported.spill_load_bytes;
-            use.local_bytes = reported.stack_bytes;
-            use.shared_bytes = reported.static_shared_bytes + kernel.dynamic_shared_bytes;
-            use.resident_blocks = kernel.resident_blocks;
-            use.occupancy = static_cast<double>(kernel.resident_blocks * kernel.block_threads) /
-                            timing_.context().info().max_threads_per_multiprocessor;
-            all.push_back(std::move(use));
-        }
-        return all;
-    }
+    [[nodiscard]] std::vector<KernelUse> kernels() const override { return plan_.kernels(); }
 
 private:
     CudaTiming& timing_;
