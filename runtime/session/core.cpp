@@ -412,7 +412,7 @@ std::optional<Folded> SessionCore::fold_by_kept_plan(const Operator& op, std::sp
         auto results = allocate_results(op, form, sizes.num_segments, sizes.num_elements, sizes.num_features);
         std::vector<MutableArrayView> into;
         for (auto& [name, array] : results)
-            into.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
+            into.push_back(room_in(array));
         kept.plan->run(inputs, fold->segments, into);
         if (fold->found && fold->found->keys)
             results.keys = fold->found->keys->copy();

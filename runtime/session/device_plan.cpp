@@ -209,8 +209,7 @@ void DevicePlan::allocate()
         words_->zero(context_, words + 8, captured_);
     }
     program_.add_to(sequence_);
-    addresses_.reserve(
-        std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
+    addresses_.reserve(3);
     if (captured_ != nullptr)
         return;
     sequence_.prepare();
@@ -391,10 +390,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
             input.length);
     }
     program_.arguments().bind_outside(words_ ? words_->address() : 0);
-    addresses_.clear();
-    for (const auto& result : results)
-        addresses_.push_back(address(result.data));
-    program_.arguments().bind_results(addresses_);
+    program_.arguments().bind_results(results);
     // No kernel stores outputs of elements outside of all ranges.
     if (sizes_.kind == LayoutKind::ranges)
         for (const auto& result : results.last(op_.outputs.size())) {

@@ -86,8 +86,6 @@ struct Plan::State {
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
     SegmentSizes native_sizes = {};           ///< the sizes with which bind_native() was last called
-    /// The plan's operator, with the arrays of the latest run of `native`: valid only during a run.
-    Workload lent = {};
     bool is_on_device = false;
     /// Tells which scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;

@@ -20,8 +20,6 @@
 namespace segfold {
 namespace {
 
-std::uint64_t address(const Array& array) { return reinterpret_cast<std::uint64_t>(array.data()); }
-
 /// A copy of an array that begins `shifted_elements` elements after an aligned address.
 struct ShiftedCopy {
     ShiftedCopy(const Array& array, int shifted_elements)
@@ -34,48 +32,6 @@ struct ShiftedCopy {
     }
     std::vector<std::byte> bytes;
     std::uint64_t place;
-};
-
-/// A loaded native text with the memory of one fold.
-class BoundFold {
-public:
-    BoundFold(const Workload& workload, const Emitted& emitted)
-        : workload_(workload),
-          native_(workload.op, emitted, sizes_of(workload.segments, workload.num_features)),
-          layout_(segment_arrays(workload.segments, emitted.form)),
-          found_(found_arrays(workload.segments, emitted.form))
-    {
-        for (std::size_t i = 0; i < workload.arrays.size(); ++i)
-            bind_input(i, workload.arrays[i].data());
-        for (const auto* arrays : {&layout_, &found_})
-            for (const auto& named : *arrays)
-                segments_.push_back(address(named.array));
-    }
-
-    [[nodiscard]] cpu::NativePlan& native() { return native_; }
-    /// Binds an array of the same length to a parameter.
-    void bind_input(std::size_t parameter, const void* data)
-    {
-        native_.bind_input(parameter, data, static_cast<std::int64_t>(workload_.arrays[parameter].length()));
-    }
-
-    /// Runs the fold. Throws InputError if the text has read outside of a checked table.
-    void run(Results& results)
-    {
-        outputs_.clear();
-        for (const auto& named : results)
-            outputs_.push_back(address(named.array));
-        native_.run(segments_, outputs_);
-        refuse_noted_reads(workload_, native_.outside());
-        take_found(results, found_, workload_.segments, workload_.op.outputs.size());
-    }
-
-private:
-    const Workload& workload_;
-    cpu::NativePlan native_;
-    std::vector<NamedArray> layout_;  ///< arrays of segments that the text reads
-    std::vector<NamedArray> found_;   ///< and those that it writes
-    std::vector<std::uint64_t> segments_, outputs_;
 };
 
 class CpuBackend : public Backend {
@@ -156,8 +112,8 @@ private:
                 RunTimes times;
                 results = run_as_gpu(workload, {emitted, stage}, {}, times);
             };
-        const auto fold = std::make_shared<BoundFold>(workload, plan.emitted);
-        return [fold, &results] { fold->run(results); };
+        const auto native = std::make_shared<cpu::NativePlan>(workload, plan.emitted);
+        return [native, &workload, &results] { native->run(workload, results); };
     }
 
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
@@ -178,18 +134,21 @@ private:
             fold([&] { fold_without_compiler(workload, plan->emitted.is_associative, results); });
             return results;
         }
-        BoundFold bound(workload, plan->emitted);
-        if (bound.native().program().compile_seconds() > 0)
-            times.compile_seconds = bound.native().program().compile_seconds();
+        cpu::NativePlan native(workload, plan->emitted);
+        if (const double seconds = native.program().compile_seconds(); seconds > 0)
+            times.compile_seconds = seconds;
         if (circumstances.scratch_poison)
-            bound.native().poison_scratch(*circumstances.scratch_poison);
+            native.poison_scratch(*circumstances.scratch_poison);
         std::vector<ShiftedCopy> copies;
         if (circumstances.shifted_elements != 0)
             for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
-                copies.emplace_back(workload.arrays[i], circumstances.shifted_elements);
-                bound.bind_input(i, reinterpret_cast<const void*>(copies.back().place));
+                const auto& array = workload.arrays[i];
+                copies.emplace_back(array, circumstances.shifted_elements);
+                auto shifted = view_of(array);
+                shifted.data = reinterpret_cast<const void*>(copies.back().place);
+                native.bind_input(i, shifted);
             }
-        fold([&] { bound.run(results); });
+        fold([&] { native.run(workload, results); });
         return results;
     }
 

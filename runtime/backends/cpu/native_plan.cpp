@@ -1,6 +1,7 @@
 #include "runtime/backends/cpu/native_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "dsl/error.h"
@@ -30,7 +31,10 @@ NativeText::NativeText(const Operator& op, const Emitted& emitted)
 
 NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted,
                        const SegmentSizes& sizes)
-    : text_(std::move(text)), bound_(text_->layout_, emitted, sizes, 1), outside_(text_->num_parameters_, 0)
+    : text_(std::move(text)),
+      form_(emitted.form),
+      bound_(text_->layout_, emitted, sizes, 1),
+      outside_(text_->num_parameters_, 0)
 {
     bound_.bind_outside(reinterpret_cast<std::uint64_t>(outside_.data()));
     std::size_t bytes = kAlignment;
@@ -67,15 +71,44 @@ NativePlan::NativePlan(std::shared_ptr<const NativeText> text, const Emitted& em
     }
 }
 
-void NativePlan::bind_input(std::size_t parameter, const void* data, std::int64_t length)
+void NativePlan::bind_input(std::size_t parameter, const ArrayView& array)
 {
-    bound_.bind_input(parameter, reinterpret_cast<std::uint64_t>(data), length);
+    bound_.bind_input(parameter, reinterpret_cast<std::uint64_t>(array.data), array.length);
 }
 
-void NativePlan::run(std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results)
+void NativePlan::bind_segments(const Segments& segments)
+{
+    given_ = segment_arrays(segments, form_);
+    found_ = found_arrays(segments, form_);
+    std::array<std::uint64_t, 3> addresses = {};
+    std::size_t count = 0;
+    for (const auto* arrays : {&given_, &found_})
+        for (const auto& named : *arrays)
+            addresses.at(count++) = reinterpret_cast<std::uint64_t>(named.array.data());
+    bound_.bind_segments(std::span(addresses).first(count));
+}
+
+NativePlan::NativePlan(const Workload& workload, const Emitted& emitted)
+    : NativePlan(workload.op, emitted, sizes_of(workload.segments, workload.num_features))
+{
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+        bind_input(i, view_of(workload.arrays[i]));
+    bind_segments(workload.segments);
+}
+
+void NativePlan::run(const Workload& workload, Results& results)
+{
+    std::vector<MutableArrayView> into;
+    for (auto& [name, array] : results)
+        into.push_back(room_in(array));
+    run(into);
+    refuse_noted_reads(workload, outside_);
+    take_found(results, found_, workload.segments, workload.op.outputs.size());
+}
+
+void NativePlan::run(std::span<const MutableArrayView> results)
 {
     std::ranges::fill(outside_, 0);
-    bound_.bind_segments(segments);
     bound_.bind_results(results);
     try {
         for (const auto& kernel : kernels_)

@@ -1,5 +1,6 @@
 #pragma once
 // A loaded native text, with memory and arguments for workloads of one size.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +10,7 @@
 
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cpu/native_program.h"
+#include "runtime/data/array_view.h"
 
 namespace segfold::cpu {
 
@@ -37,20 +39,31 @@ public:
     NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
         : NativePlan(std::make_shared<const NativeText>(op, emitted), emitted, sizes)
     {}
+    /// Binds the arrays and the segments of a workload, which must outlive the runs.
+    NativePlan(const Workload& workload, const Emitted& emitted);
     /// `text` must be the compiled text of `emitted`.
     NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
-    /// Binds the array of a parameter for the next runs. `length` is the array's number of values.
-    void bind_input(std::size_t parameter, const void* data, std::int64_t length);
-    /// Folds the bound inputs on all cores available to the process.
-    ///
-    ///   segments  the addresses of segment_arrays() in the text's form
-    ///   results   the address of an array for each result field
-    void run(std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
+    /// Binds the array of a parameter for the next runs.
+    void bind_input(std::size_t parameter, const ArrayView& array);
+    /// Binds segments for the next runs, with the arrays that the text finds. The arrays of `segments` must
+    /// outlive the runs.
+    void bind_segments(const Segments& segments);
+    /// Folds the bound arrays on all cores available to the process. `results` has one array for each of
+    /// returned_fields().
+    void run(std::span<const MutableArrayView> results);
+    /// Folds the workload that is bound. Throws InputError if the text has read outside of a checked table.
+    void run(const Workload& workload, Results& results);
 
     /// Returns one word per parameter, for refuse_noted_reads(). A word is nonzero if the last run read past
     /// that table's end.
     [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
+    [[nodiscard]] bool has_read_outside() const
+    {
+        return std::ranges::any_of(outside_, [](std::uint32_t word) { return word != 0; });
+    }
+    /// Returns found_arrays() after a run.
+    [[nodiscard]] const std::vector<NamedArray>& found() const { return found_; }
     /// Fills scratch memory with `byte`, except where kernels need zeros.
     void poison_scratch(std::uint8_t byte);
     [[nodiscard]] const NativeProgram& program() const { return text_->program(); }
@@ -68,7 +81,9 @@ private:
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const NativeText> text_;
+    SegmentForm form_;
     BoundPlan bound_;
+    std::vector<NamedArray> given_, found_;  ///< arrays of the bound segments
     std::vector<std::byte> scratch_;
     std::vector<std::uint64_t> scratch_addresses_;
     std::vector<std::uint32_t> outside_;

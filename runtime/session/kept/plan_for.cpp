@@ -50,7 +50,7 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
 {
     std::vector<Array> arrays;
     for (const auto& input : inputs)
-        arrays.push_back(Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
+        arrays.push_back(borrow(input));
     return arrays;
 }
 
