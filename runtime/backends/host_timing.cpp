@@ -189,19 +189,6 @@ private:
     Results kept_;
 };
 
-class HostTimedPlan : public TimedPlan {
-public:
-    HostTimedPlan(TimedLaunch launch, double compile_seconds)
-        : launch_(std::move(launch)), compile_seconds_(compile_seconds)
-    {}
-    void launch() override { launch_(); }
-    [[nodiscard]] double compile_seconds() const override { return compile_seconds_; }
-
-private:
-    TimedLaunch launch_;
-    double compile_seconds_;
-};
-
 class HostTiming : public Timing {
 public:
     explicit HostTiming(HostPlans plans) : plans_(std::move(plans)) {}
@@ -249,11 +236,11 @@ public:
                 }
         });
     }
-    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override
+    [[nodiscard]] TimedPlan prepare(PlacedWorkload& placed, const PlanText& plan) override
     {
         const double seconds = compile(plan);
         auto& own = dynamic_cast<HostPlaced&>(placed);
-        return std::make_unique<HostTimedPlan>(plans_.prepare(own.own(), plan, own.own_results()), seconds);
+        return {plans_.prepare(own.own(), plan, own.own_results()), seconds};
     }
 
     [[nodiscard]] ReadCeiling read_ceiling() override

@@ -101,14 +101,10 @@ public:
 };
 
 /// A plan that is compiled, loaded, and bound to a placed workload.
-class TimedPlan {
-public:
-    virtual ~TimedPlan() = default;
-    /// Starts the plan once. Throws DeviceError if a kernel cannot be launched.
-    virtual void launch() = 0;
-    [[nodiscard]] virtual double compile_seconds() const = 0;
-    /// Returns one entry per kernel, in launch order; empty if no compiler reports registers.
-    [[nodiscard]] virtual std::vector<KernelUse> kernels() const { return {}; }
+struct TimedPlan {
+    TimedLaunch launch;  ///< starts the plan once; throws DeviceError if a kernel cannot be launched
+    double compile_seconds = 0;
+    std::vector<KernelUse> kernels = {};  ///< in launch order; empty if no compiler reports registers
 };
 
 /// Measures plans of one back end, with the back end's memory, compiler and clock. Only one thread at a time
@@ -145,8 +141,7 @@ public:
     /// Replaces texts announced before.
     virtual void expect(std::span<const PlanText> plans) { (void)plans; }
     /// Loads and binds a plan. Throws DeviceError if it does not compile or cannot be loaded.
-    [[nodiscard]] virtual std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed,
-                                                             const PlanText& plan) = 0;
+    [[nodiscard]] virtual TimedPlan prepare(PlacedWorkload& placed, const PlanText& plan) = 0;
 
     /// Measures the rate of reading more memory than all caches hold. Returns the rate of the fastest of
     /// several kernels.

@@ -271,18 +271,17 @@ TEST_F(BenchGpuDevice, PlansAreTimedThroughTheInterface)
     timing->compile_each({&text, 1});
     EXPECT_GE(timing->compile(text), 0);
     const auto plan = timing->prepare(*placed, text);
-    ASSERT_FALSE(plan->kernels().empty());
-    EXPECT_GT(plan->kernels()[0].registers, 0);
-    EXPECT_GT(plan->kernels()[0].resident_blocks, 0);
+    ASSERT_FALSE(plan.kernels.empty());
+    EXPECT_GT(plan.kernels[0].registers, 0);
+    EXPECT_GT(plan.kernels[0].resident_blocks, 0);
     placed->poison_results(0xa1);
-    EXPECT_GT(timing->once([&] { plan->launch(); }), 0);
+    EXPECT_GT(timing->once(plan.launch), 0);
     EXPECT_TRUE(Judge(workload).compare(placed->results()).agrees());
     placed->keep_results();
     EXPECT_EQ(placed->difference(0, 0, {}).bits, 0U);
     placed->poison_results(0xa4);
     EXPECT_EQ(placed->difference(0, 0, {}).beyond, static_cast<unsigned long long>(elements / 32));
-    const std::array<TimedLaunch, 2> launches = {[&] { plan->launch(); },
-                                                 [&] { timing->read(arrays->bytes()); }};
+    const std::array<TimedLaunch, 2> launches = {plan.launch, [&] { timing->read(arrays->bytes()); }};
     const auto times = timing->time_by_turns(launches, 1, 5);
     ASSERT_EQ(times.size(), 2U);
     EXPECT_EQ(times[0].size(), 5U);

@@ -377,7 +377,7 @@ TEST(HostTiming, ComparesWithWhatWasKept)
     const auto plan = timing->prepare(*placed, {Emitted(), "none"});
     placed->poison_results(0xa1);
     placed->keep_results();
-    plan->launch();
+    plan.launch();
     auto difference = placed->difference(0, 1e-3, {});
     EXPECT_EQ(difference.beyond, 4U);
     EXPECT_EQ(difference.first, 0U);
@@ -411,7 +411,7 @@ TEST(HostTiming, PlacesEveryForm)
         const auto plan = timing->prepare(*placed, {Emitted(), "none"});
         placed->poison_results(0xa1);
         EXPECT_FALSE(Judge(workload).compare(placed->results()).agrees()) << name(form);
-        plan->launch();
+        plan.launch();
         EXPECT_TRUE(Judge(workload).compare(placed->results()).agrees()) << name(form);
     }
 }

@@ -40,19 +40,6 @@ const ResidentArrays& resident_arrays(const LoadedArrays& arrays)
     return dynamic_cast<const ResidentArrays&>(arrays);
 }
 
-class TimedLoadedPlan : public TimedPlan {
-public:
-    TimedLoadedPlan(CudaTiming& timing, LoadedPlan plan) : timing_(timing), plan_(std::move(plan)) {}
-
-    void launch() override { plan_.launch(timing_.stream()); }
-    [[nodiscard]] double compile_seconds() const override { return plan_.compile_seconds(); }
-    [[nodiscard]] std::vector<KernelUse> kernels() const override { return plan_.kernels(); }
-
-private:
-    CudaTiming& timing_;
-    LoadedPlan plan_;
-};
-
 }  // namespace
 
 /// A workload on the GPU, with a copy of kept results for comparison with later results.
@@ -207,10 +194,11 @@ void CudaTiming::expect(std::span<const PlanText> plans)
     ahead_->add(std::move(variants));
 }
 
-std::unique_ptr<TimedPlan> CudaTiming::prepare(PlacedWorkload& placed, const PlanText& plan)
+TimedPlan CudaTiming::prepare(PlacedWorkload& placed, const PlanText& plan)
 {
-    return std::make_unique<TimedLoadedPlan>(
-        *this, LoadedPlan(context_, resident_of(placed), plan.emitted, plan.stage, &programs_));
+    const auto loaded =
+        std::make_shared<LoadedPlan>(context_, resident_of(placed), plan.emitted, plan.stage, &programs_);
+    return {[this, loaded] { loaded->launch(stream_); }, loaded->compile_seconds(), loaded->kernels()};
 }
 
 void CudaTiming::read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel,

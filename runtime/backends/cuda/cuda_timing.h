@@ -39,7 +39,7 @@ public:
     double compile(const PlanText& plan) override;
     void compile_each(std::span<const PlanText> plans) override;
     void expect(std::span<const PlanText> plans) override;
-    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
+    [[nodiscard]] TimedPlan prepare(PlacedWorkload& placed, const PlanText& plan) override;
     /// Reads 1 GiB, or a quarter of the free memory if that is less, and returns the best median over several
     /// grids and numbers of loads in flight.
     [[nodiscard]] ReadCeiling read_ceiling() override;

@@ -242,15 +242,15 @@ private:
         attempt(std::move(entry), [&](Entry& own) {
             const auto emitted = text_of(plan);
             const auto loaded = timing_.prepare(*placed_, {emitted, plan.stage->name});
-            own.compile_milliseconds = loaded->compile_seconds() * kMillisecondsPerSecond;
-            own.resources = resources_of(loaded->kernels());
+            own.compile_milliseconds = loaded.compile_seconds * kMillisecondsPerSecond;
+            own.resources = resources_of(loaded.kernels);
             if (best_ && !plan.is_chosen) {
                 const double least = least_milliseconds(timing_, emitted, plan.stage->name, request_);
                 if (is_hopeless(least))
                     return abandon(own, fmt::format("not run: the longest segment alone would take about {}",
                                                     beside_best(least)));
             }
-            const auto launch = [&] { loaded->launch(); };
+            const auto& launch = loaded.launch;
             poison();
             double first = timing_.once(launch);
             own.agreement = agreements_.check(own.name, {});

@@ -34,8 +34,7 @@ double milliseconds_of_prefix(Timing& timing, const Workload& workload,
                               std::shared_ptr<const LoadedArrays> arrays, const PlanText& plan)
 {
     const auto placed = timing.place(workload, std::move(arrays));
-    const auto loaded = timing.prepare(*placed, plan);
-    const auto launch = [&] { loaded->launch(); };
+    const auto launch = timing.prepare(*placed, plan).launch;
     (void)timing.once(launch);
     const double second = timing.once(launch);
     return std::min(second, timing.once(launch));

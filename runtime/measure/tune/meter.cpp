@@ -26,7 +26,7 @@ PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
 /// Returns the reason why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
-    for (const auto& kernel : plan.kernels()) {
+    for (const auto& kernel : plan.kernels) {
         if (kernel.resident_blocks == 0 && kernel.grid > 0)
             return fmt::format(
                 "no block of {} threads of {} fits a multiprocessor: {} registers a thread, {} "
@@ -93,7 +93,7 @@ struct PlanMeter::State {
         const auto emitted = text_of(point);
         const auto plan = timing->prepare(*placed, {emitted, stage.name});
         poison();
-        (void)timing->once([&] { plan->launch(); });
+        (void)timing->once(plan.launch);
         (void)agreements.check("the rule of thumb", {});
     }
 
@@ -122,7 +122,7 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
     } catch (const Error& error) {
         return failure(MeasurementOutcome::compile, error.what());
     }
-    std::unique_ptr<TimedPlan> plan;
+    TimedPlan plan;
     const auto emitted = text_of(point, Numbers::at_launch);
     try {
         plan = timing->prepare(*placed, {emitted, point.stage});
@@ -130,10 +130,10 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
         timing->synchronize();  // throws if the device itself failed
         return failure(MeasurementOutcome::resources, error.what());
     }
-    if (auto why = objection(*plan); !why.empty())
+    if (auto why = objection(plan); !why.empty())
         return failure(MeasurementOutcome::resources, std::move(why));
     provide_expected();
-    const auto launch = [&] { plan->launch(); };
+    const auto& launch = plan.launch;
     poison();
     (void)timing->once(launch);  // loads the code
     const auto agreement = agreements.check(print(point), {});
@@ -180,7 +180,7 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
 {
     auto& state = *state_;
     auto& timing = *state.timing;
-    std::vector<std::unique_ptr<TimedPlan>> plans(points.size());
+    std::vector<TimedLaunch> launches(points.size());  // empty for a plan that cannot run
     std::vector<std::vector<double>> samples(points.size());
     std::vector<Emitted> emitted;
     std::vector<PlanText> texts;
@@ -192,18 +192,18 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {
-            plans[i] = timing.prepare(*state.placed, texts[i]);
-            if (!objection(*plans[i]).empty())
-                plans[i].reset();
+            auto plan = timing.prepare(*state.placed, texts[i]);
+            if (objection(plan).empty())
+                launches[i] = std::move(plan.launch);
         } catch (const DeviceError&) {
             timing.synchronize();  // drops this plan; throws if the device is lost
         }
     // The first round warms up and is not kept.
     for (int round = -1; round < rounds; ++round)
-        for (std::size_t i = 0; i < plans.size(); ++i) {
-            if (!plans[i])
+        for (std::size_t i = 0; i < launches.size(); ++i) {
+            if (!launches[i])
                 continue;
-            const auto time = timing.time([&] { plans[i]->launch(); }, 0, 1, state.is_flushed);
+            const auto time = timing.time(launches[i], 0, 1, state.is_flushed);
             if (round >= 0)
                 samples[i].push_back(time.front());
         }
@@ -220,7 +220,7 @@ PlanMeasurement PlanMeter::validate(const Point& point)
             state.judge.emplace(state.workload,
                                 JudgeOptions{.is_associative = state.problem.laws.is_associative()});
         state.poison();
-        plan->launch();
+        plan.launch();
         state.timing->wait();
         const auto comparison = state.judge->compare(state.placed->results());
         if (!comparison.agrees())
