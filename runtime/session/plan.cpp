@@ -7,7 +7,7 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
@@ -177,7 +177,7 @@ bool Plan::State::is_native() const
 
 void Plan::State::bind_native(const SegmentSizes& to)
 {
-    native = std::make_unique<cpu::NativePlan>(program->native(parts->op), choice()->emitted, to);
+    native = std::make_unique<cpu::Program>(program->native(parts->op), choice()->emitted, to);
     native_sizes = to;
 }
 

@@ -36,8 +36,8 @@
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/backends/cpu/native_plan.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/data/resolve.h"
@@ -167,7 +167,7 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
     const auto facts = plan_facts(problem, shape);
     const auto& chosen = catalogue.rule_of_thumb(problem, shape);
     std::vector<std::string> names;
-    std::vector<cpu::NativePlan> plans;
+    std::vector<cpu::Program> plans;
     for (const auto& stage : catalogue.stages())
         if (!catalogue.unmet(stage, problem) && (&stage == &chosen || op.state.size() == 1)) {
             names.push_back(stage.name);

@@ -10,7 +10,7 @@
 #include "codegen/catalogue.h"
 #include "dsl/derived.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
 

@@ -5,7 +5,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/block_interpreter.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/meaning_cases.h"

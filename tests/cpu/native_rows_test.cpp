@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/compare.h"
 #include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"

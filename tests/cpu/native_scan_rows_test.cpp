@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
 #include "tests/cpu/row_scan_cases.h"

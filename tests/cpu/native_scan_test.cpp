@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "tests/common/brief_tests.h"
 #include "tests/stages/row_cases.h"
 #include "tests/stages/scan_cases.h"

@@ -5,7 +5,7 @@
 
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "if (position + 1 < length[lane])"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(NativePlan, GivesTheSameBitsEachTime)
+TEST(NativeProgram, GivesTheSameBitsEachTime)
 {
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;

@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/cpu/block_interpreter.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt_backend.h"
@@ -55,7 +55,7 @@ public:
     [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
     {
         return has_compiler() && plan.emitted.dialect == Dialect::native
-                   ? cpu::NativeProgram::seconds_to_compile(plan.emitted)
+                   ? cpu::Module::seconds_to_compile(plan.emitted)
                    : 0;
     }
     void compile_all(std::span<const PlanText> plans) override
@@ -67,7 +67,7 @@ public:
                 try {
                     if (const auto& plan = plans[static_cast<std::size_t>(i)];
                         plan.emitted.dialect == Dialect::native)
-                        (void)cpu::NativeProgram::of(plan.emitted);
+                        (void)cpu::Module::of(plan.emitted);
                 } catch (const Error&) {
                     // the run reports it
                 }
@@ -81,9 +81,8 @@ public:
         HostPlans plans;
         plans.compiler = cpu::compiler_version();
         plans.compile = [](const PlanText& plan) {
-            return plan.emitted.dialect == Dialect::native
-                       ? cpu::NativeProgram::of(plan.emitted)->compile_seconds()
-                       : 0;
+            return plan.emitted.dialect == Dialect::native ? cpu::Module::of(plan.emitted)->compile_seconds()
+                                                           : 0;
         };
         plans.prepare = prepare;
         return make_host_timing(std::move(plans));
@@ -112,7 +111,7 @@ private:
                 RunTimes times;
                 results = run_as_gpu(workload, {emitted, stage}, {}, times);
             };
-        const auto native = std::make_shared<cpu::NativePlan>(workload, plan.emitted);
+        const auto native = std::make_shared<cpu::Program>(workload, plan.emitted);
         return [native, &workload, &results] { native->run(workload, results); };
     }
 
@@ -134,8 +133,8 @@ private:
             fold([&] { fold_without_compiler(workload, plan->emitted.is_associative, results); });
             return results;
         }
-        cpu::NativePlan native(workload, plan->emitted);
-        if (const double seconds = native.program().compile_seconds(); seconds > 0)
+        cpu::Program native(workload, plan->emitted);
+        if (const double seconds = native.module().compile_seconds(); seconds > 0)
             times.compile_seconds = seconds;
         if (circumstances.scratch_poison)
             native.poison_scratch(*circumstances.scratch_poison);

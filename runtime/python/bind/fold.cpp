@@ -6,7 +6,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/launch_sequence.h"
 #include "runtime/python/bind/arrays/array_out.h"

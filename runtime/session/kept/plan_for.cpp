@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/laws/operator_laws.h"

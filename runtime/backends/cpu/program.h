@@ -9,40 +9,40 @@
 #include <vector>
 
 #include "runtime/backends/bound_plan.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/data/array_view.h"
 
 namespace segfold::cpu {
 
 /// A loaded native text with its argument layout, shared by plans of all sizes.
-class NativeText {
+class LoadedText {
 public:
     /// Throws DeviceError if the text does not compile.
-    NativeText(const Operator& op, const Emitted& emitted);
+    LoadedText(const Operator& op, const Emitted& emitted);
 
-    [[nodiscard]] const NativeProgram& program() const { return *program_; }
+    [[nodiscard]] const Module& module() const { return *module_; }
 
 private:
-    friend class NativePlan;
+    friend class Program;
 
-    std::shared_ptr<const NativeProgram> program_;
+    std::shared_ptr<const Module> module_;
     std::shared_ptr<const BoundLayout> layout_;
-    std::vector<std::pair<std::string, NativeKernel>> kernels_;
+    std::vector<std::pair<std::string, Kernel>> kernels_;
     std::size_t num_parameters_;
 };
 
 /// Runs a native text on arrays of fixed sizes. A run allocates nothing. Only one thread at a time may run a
 /// plan.
-class NativePlan {
+class Program {
 public:
     /// Throws DeviceError if the text does not compile.
-    NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
-        : NativePlan(std::make_shared<const NativeText>(op, emitted), emitted, sizes)
+    Program(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
+        : Program(std::make_shared<const LoadedText>(op, emitted), emitted, sizes)
     {}
     /// Binds the arrays and the segments of a workload, which must outlive the runs.
-    NativePlan(const Workload& workload, const Emitted& emitted);
+    Program(const Workload& workload, const Emitted& emitted);
     /// `text` must be the compiled text of `emitted`.
-    NativePlan(std::shared_ptr<const NativeText> text, const Emitted& emitted, const SegmentSizes& sizes);
+    Program(std::shared_ptr<const LoadedText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
     /// Binds the array of a parameter for the next runs.
     void bind_input(std::size_t parameter, const ArrayView& array);
@@ -66,12 +66,11 @@ public:
     [[nodiscard]] const std::vector<NamedArray>& found() const { return found_; }
     /// Fills scratch memory with `byte`, except where kernels need zeros.
     void poison_scratch(std::uint8_t byte);
-    [[nodiscard]] const NativeProgram& program() const { return text_->program(); }
-    [[nodiscard]] std::int64_t scratch_bytes() const;
+    [[nodiscard]] const Module& module() const { return text_->module(); }
 
 private:
-    struct Kernel {
-        NativeKernel entry;
+    struct Step {
+        Kernel entry;
         std::int64_t parts;
         std::vector<void*> arguments;
     };
@@ -80,14 +79,14 @@ private:
     /// run; if false, all other buffers.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
-    std::shared_ptr<const NativeText> text_;
+    std::shared_ptr<const LoadedText> text_;
     SegmentForm form_;
     BoundPlan bound_;
     std::vector<NamedArray> given_, found_;  ///< arrays of the bound segments
     std::vector<std::byte> scratch_;
     std::vector<std::uint64_t> scratch_addresses_;
     std::vector<std::uint32_t> outside_;
-    std::vector<Kernel> kernels_;
+    std::vector<Step> steps_;
 };
 
 }  // namespace segfold::cpu
