@@ -284,11 +284,11 @@ Chosen SessionCore::choose(const Problem& problem, const Shape& shape, const Ope
                            {problem.written, problem, shape, laws, request, {}});
 }
 
-Results SessionCore::run(const Workload& workload, const PlanText* plan, RunTimes* times)
+Results SessionCore::run(const Workload& workload, const Emitted* text, RunTimes* times)
 {
     const auto backend = running();
     const std::lock_guard lock(*run_mutex_);
-    return backend->run(workload, plan, {}, times);
+    return backend->run(workload, text, {}, times);
 }
 
 bool SessionCore::is_first_fold_of(const Operator& op)
@@ -321,10 +321,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         run.chosen = choose(workload, wishes.plan, wishes.without_records, is_first_fold_of(workload.op));
         if (wishes.on_choice)
             wishes.on_choice(run.chosen);
-        std::optional<PlanText> text;
-        if (const auto& plan = run.chosen.plan)
-            text.emplace(plan->emitted, plan->stage->name);
-        run.results = this->run(workload, text ? &*text : nullptr, &run.times);
+        run.results = this->run(workload, run.chosen.text(), &run.times);
     }
     if (!wishes.check)
         return run;

@@ -51,9 +51,9 @@ public:
     /// Chooses a plan for a problem whose data are unknown except for their shape and their laws.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
-    /// Folds a workload by the text of a plan; `plan` is null for a back end without stages. `times`, if not
+    /// Folds a workload by the text of a plan, which is null for a back end without stages. `times`, if not
     /// null, receives the times of the run's parts.
-    Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
+    Results run(const Workload& workload, const Emitted* text, RunTimes* times = nullptr);
 
     /// Chooses a plan, runs it, and checks the results if `wishes` say so. `others` are sessions on other
     /// devices of the same back end; all devices share the slices. Throws like Session::fold().

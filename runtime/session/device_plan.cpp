@@ -138,7 +138,7 @@ DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
       choice_(std::move(choice)),
       sizes_(sizes),
       options_(options),
-      text_(cuda::load(context, choice_->emitted, choice_->stage->name)),
+      text_(cuda::load(context, choice_->emitted)),
       program_(text_, op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
       sequence_(context)
 {

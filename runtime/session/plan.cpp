@@ -188,12 +188,9 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
         return run_native(inputs, segments, results);
     auto workload = borrow_as_they_lie(parts->op, inputs, segments);
     require_items(workload.segments);
-    std::optional<PlanText> text;
-    if (choice())
-        text.emplace(choice()->emitted, choice()->stage->name);
     const auto found = [&] {
         const std::lock_guard lock(*parts->turn);
-        return parts->backend->run(workload, text ? &*text : nullptr);
+        return parts->backend->run(workload, choice() ? &choice()->emitted : nullptr);
     }();
     for (std::size_t i = 0; i < results.size(); ++i)
         if (found[i].array.bytes() != 0)

@@ -114,7 +114,7 @@ TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
         for (const auto form : forms_of(GetParam(), i)) {
             Problem problem(op, form);
             problem.target = backend->target();
-            const PlanText plan{emit(problem, stage, small_configuration(stage), catalogue), stage.name};
+            const auto plan = emit(problem, stage, small_configuration(stage), catalogue);
             for (const auto kind : kLayoutKinds) {
                 if (served_form(stage, form_of(kind)) != form)
                     continue;

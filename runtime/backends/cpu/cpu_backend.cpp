@@ -52,26 +52,14 @@ public:
     {
         return has_compiler() ? "" : cpu::reason_without_compiler() + "; operators are interpreted";
     }
-    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    [[nodiscard]] double seconds_to_compile(const Emitted& text) override
     {
-        return has_compiler() && plan.emitted.dialect == Dialect::native
-                   ? cpu::Module::seconds_to_compile(plan.emitted)
-                   : 0;
+        return has_compiler() && text.dialect == Dialect::native ? cpu::Module::seconds_to_compile(text) : 0;
     }
-    void compile_all(std::span<const PlanText> plans) override
+    void compile_all(std::span<const Emitted> texts) override
     {
-        if (!has_compiler())
-            return;
-        parallel_for(std::ssize(plans), 1, [&](std::int64_t begin, std::int64_t end) {
-            for (auto i = begin; i < end; ++i)
-                try {
-                    if (const auto& plan = plans[static_cast<std::size_t>(i)];
-                        plan.emitted.dialect == Dialect::native)
-                        (void)cpu::Module::of(plan.emitted);
-                } catch (const Error&) {
-                    // the run reports it
-                }
-        });
+        if (has_compiler())
+            compile_on_all_cores(texts, compile);
     }
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {
@@ -80,10 +68,7 @@ public:
                               "; the times of stages cannot be taken where operators are interpreted");
         HostPlans plans;
         plans.compiler = cpu::compiler_version();
-        plans.compile = [](const PlanText& plan) {
-            return plan.emitted.dialect == Dialect::native ? cpu::Module::of(plan.emitted)->compile_seconds()
-                                                           : 0;
-        };
+        plans.compile = compile;
         plans.prepare = prepare;
         return make_host_timing(std::move(plans));
     }
@@ -104,25 +89,30 @@ private:
             results = is_associative ? right_results(workload) : reduce_sequentially(workload);
     }
 
-    static TimedLaunch prepare(const Workload& workload, const PlanText& plan, Results& results)
+    static double compile(const Emitted& text)
     {
-        if (plan.emitted.dialect == Dialect::cuda)
-            return [&workload, &results, emitted = plan.emitted, stage = plan.stage] {
+        return text.dialect == Dialect::native ? cpu::Module::of(text)->compile_seconds() : 0;
+    }
+
+    static TimedLaunch prepare(const Workload& workload, const Emitted& text, Results& results)
+    {
+        if (text.dialect == Dialect::cuda)
+            return [&workload, &results, text] {
                 RunTimes times;
-                results = run_as_gpu(workload, {emitted, stage}, {}, times);
+                results = run_as_gpu(workload, text, {}, times);
             };
-        const auto native = std::make_shared<cpu::Program>(workload, plan.emitted);
+        const auto native = std::make_shared<cpu::Program>(workload, text);
         return [native, &workload, &results] { native->run(workload, results); };
     }
 
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
         using Clock = std::chrono::steady_clock;
-        if (plan->emitted.dialect == Dialect::cuda)
-            return run_as_gpu(workload, *plan, circumstances, times);
+        if (text->dialect == Dialect::cuda)
+            return run_as_gpu(workload, *text, circumstances, times);
         check_workload(workload);
-        auto results = allocate_results(workload, plan->emitted.form);
+        auto results = allocate_results(workload, text->form);
         const auto fold = [&](const auto& run) {
             const auto begin = Clock::now();
             for (int launch = 0; launch < circumstances.launches; ++launch)
@@ -130,10 +120,10 @@ private:
             times.kernel_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         };
         if (!has_compiler()) {
-            fold([&] { fold_without_compiler(workload, plan->emitted.is_associative, results); });
+            fold([&] { fold_without_compiler(workload, text->is_associative, results); });
             return results;
         }
-        cpu::Program native(workload, plan->emitted);
+        cpu::Program native(workload, *text);
         if (const double seconds = native.module().compile_seconds(); seconds > 0)
             times.compile_seconds = seconds;
         if (circumstances.scratch_poison)
@@ -153,7 +143,7 @@ private:
 
     /// Runs the CUDA text of a reproducible plan on this processor. The number of blocks, and so the order of
     /// combination, is the same as on every GPU.
-    static Results run_as_gpu(const Workload& workload, const PlanText& plan,
+    static Results run_as_gpu(const Workload& workload, const Emitted& text,
                               const Circumstances& circumstances, RunTimes& times)
     {
         if (!has_compiler())
@@ -165,7 +155,7 @@ private:
         simt::CompileOptions compile_options;
         compile_options.shadow_check = false;
         compile_options.optimisation = 3;
-        return simt::run(workload, plan.emitted, options, compile_options, kReproducibleMultiprocessors,
+        return simt::run(workload, text, options, compile_options, kReproducibleMultiprocessors,
                          circumstances.launches, circumstances.shifted_elements, circumstances.scratch_poison,
                          &times);
     }

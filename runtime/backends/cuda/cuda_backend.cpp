@@ -146,8 +146,8 @@ Results ResidentWorkload::results() const
 }
 
 LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-                       const std::string& name, CompileCache* cache)
-    : text_(load(context, emitted, name, cache)),
+                       CompileCache* cache)
+    : text_(load(context, emitted, cache)),
       program_(text_, resident.workload().op, emitted,
                sizes_of(resident.workload().segments, resident.workload().num_features),
                context.info().multiprocessors),

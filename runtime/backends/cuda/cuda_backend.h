@@ -84,7 +84,7 @@ public:
     /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError if the text does not
     /// compile or memory does not suffice.
     LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-               const std::string& name, CompileCache* cache = nullptr);
+               CompileCache* cache = nullptr);
 
     /// Queues all launches of the plan.
     void launch(Stream& stream) { program_.launch(stream.handle()); }

@@ -169,35 +169,31 @@ std::unique_ptr<PlacedWorkload> CudaTiming::place(const Workload& workload,
                                            std::dynamic_pointer_cast<const ResidentArrays>(arrays));
 }
 
-double CudaTiming::compile(const PlanText& plan)
+double CudaTiming::compile(const Emitted& text)
 {
-    return programs_.get(variant_of(context_.info(), plan.emitted, plan.stage).request)->seconds;
+    return programs_.get(variant_of(context_.info(), text).request)->seconds;
 }
 
-void CudaTiming::compile_each(std::span<const PlanText> plans)
+void CudaTiming::compile_each(std::span<const Emitted> texts)
 {
-    std::vector<CompileRequest> requests;
-    for (const auto& plan : plans)
-        requests.push_back(variant_of(context_.info(), plan.emitted, plan.stage).request);
-    programs_.prepare_each(requests);
+    programs_.prepare_each(requests_of(context_.info(), texts));
 }
 
-void CudaTiming::expect(std::span<const PlanText> plans)
+void CudaTiming::expect(std::span<const Emitted> texts)
 {
-    if (!ahead_ && plans.empty())
+    if (!ahead_ && texts.empty())
         return;
     if (!ahead_)
         ahead_ = std::make_unique<Ahead>(programs_);
     std::vector<Variant> variants;
-    for (const auto& plan : plans)
-        variants.push_back(variant_of(context_.info(), plan.emitted, plan.stage));
+    for (const auto& text : texts)
+        variants.push_back(variant_of(context_.info(), text));
     ahead_->add(std::move(variants));
 }
 
-TimedPlan CudaTiming::prepare(PlacedWorkload& placed, const PlanText& plan)
+TimedPlan CudaTiming::prepare(PlacedWorkload& placed, const Emitted& text)
 {
-    const auto loaded =
-        std::make_shared<LoadedPlan>(context_, resident_of(placed), plan.emitted, plan.stage, &programs_);
+    const auto loaded = std::make_shared<LoadedPlan>(context_, resident_of(placed), text, &programs_);
     return {[this, loaded] { loaded->launch(stream_); }, loaded->compile_seconds(), loaded->kernels()};
 }
 

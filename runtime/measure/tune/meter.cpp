@@ -91,7 +91,7 @@ struct PlanMeter::State {
         const auto& stage = catalogue.rule_of_thumb(problem, shape);
         const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
         const auto emitted = text_of(point);
-        const auto plan = timing->prepare(*placed, {emitted, stage.name});
+        const auto plan = timing->prepare(*placed, emitted);
         poison();
         (void)timing->once(plan.launch);
         (void)agreements.check("the rule of thumb", {});
@@ -118,14 +118,14 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
-        compile_milliseconds = timing->compile({shared.of(point), point.stage}) * kMillisecondsPerSecond;
+        compile_milliseconds = timing->compile(shared.of(point)) * kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(MeasurementOutcome::compile, error.what());
     }
     TimedPlan plan;
     const auto emitted = text_of(point, Numbers::at_launch);
     try {
-        plan = timing->prepare(*placed, {emitted, point.stage});
+        plan = timing->prepare(*placed, emitted);
     } catch (const DeviceError& error) {
         timing->synchronize();  // throws if the device itself failed
         return failure(MeasurementOutcome::resources, error.what());
@@ -166,10 +166,10 @@ PlanMeasurement PlanMeter::evaluate(const Point& point, double best)
 
 void PlanMeter::expect(std::span<const Point> points)
 {
-    std::vector<PlanText> texts;
+    std::vector<Emitted> texts;
     for (const auto& point : points)
         try {
-            texts.emplace_back(state_->shared.of(point), point.stage);
+            texts.push_back(state_->shared.of(point));
         } catch (const Error&) {
             // measuring the point reports the failure
         }
@@ -182,12 +182,9 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     auto& timing = *state.timing;
     std::vector<TimedLaunch> launches(points.size());  // empty for a plan that cannot run
     std::vector<std::vector<double>> samples(points.size());
-    std::vector<Emitted> emitted;
-    std::vector<PlanText> texts;
+    std::vector<Emitted> texts;
     for (const auto& point : points)
-        emitted.push_back(state.text_of(point));
-    for (std::size_t i = 0; i < points.size(); ++i)
-        texts.emplace_back(emitted[i], points[i].stage);
+        texts.push_back(state.text_of(point));
     timing.expect({});  // expected plans are no longer needed
     timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
@@ -215,7 +212,7 @@ PlanMeasurement PlanMeter::validate(const Point& point)
     auto& state = *state_;
     return state.attempt([&]() -> PlanMeasurement {
         const auto emitted = state.text_of(point);
-        const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
+        const auto plan = state.timing->prepare(*state.placed, emitted);
         if (!state.judge)
             state.judge.emplace(state.workload,
                                 JudgeOptions{.is_associative = state.problem.laws.is_associative()});
