@@ -162,10 +162,8 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    if (!is_native())
-        return;
     // Each run binds ranges, after it has counted their elements.
-    if (sizes.form != SegmentForm::ranges)
+    if (is_native() && sizes.form != SegmentForm::ranges)
         bind_native(sizes.sizes);
 }
 
@@ -178,7 +176,6 @@ bool Plan::State::is_native() const
 void Plan::State::bind_native(const SegmentSizes& to)
 {
     native = std::make_unique<cpu::Program>(program->native(parts->op), choice()->emitted, to);
-    native_sizes = to;
 }
 
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
@@ -207,7 +204,7 @@ void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsVi
     require_items(lent);
     check_segments(op, lent);
     const auto given = sizes_of(lent, sizes.sizes.num_features);
-    if (!native || native_sizes != given)
+    if (!native || native->sizes() != given)
         bind_native(given);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         native->bind_input(i, inputs[i]);

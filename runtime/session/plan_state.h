@@ -85,7 +85,6 @@ struct Plan::State {
     std::atomic<std::int64_t> num_items = 0;  ///< see Plan::num_items()
     std::unique_ptr<DevicePlan> device;       ///< null on the host
     std::unique_ptr<cpu::Program> native;     ///< only on the back end cpu; null until bind_native()
-    SegmentSizes native_sizes = {};           ///< the sizes with which bind_native() was last called
     bool is_on_device = false;
     /// Tells which scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;

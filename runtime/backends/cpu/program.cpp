@@ -32,6 +32,7 @@ LoadedText::LoadedText(const Operator& op, const Emitted& emitted)
 Program::Program(std::shared_ptr<const LoadedText> text, const Emitted& emitted, const SegmentSizes& sizes)
     : text_(std::move(text)),
       form_(emitted.form),
+      sizes_(sizes),
       bound_(text_->layout_, emitted, sizes, 1),
       outside_(text_->num_parameters_, 0)
 {

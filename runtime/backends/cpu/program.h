@@ -44,6 +44,7 @@ public:
     /// `text` must be the compiled text of `emitted`.
     Program(std::shared_ptr<const LoadedText> text, const Emitted& emitted, const SegmentSizes& sizes);
 
+    [[nodiscard]] const SegmentSizes& sizes() const { return sizes_; }
     /// Binds the array of a parameter for the next runs.
     void bind_input(std::size_t parameter, const ArrayView& array);
     /// Binds segments for the next runs, with the arrays that the text finds. The arrays of `segments` must
@@ -81,6 +82,7 @@ private:
 
     std::shared_ptr<const LoadedText> text_;
     SegmentForm form_;
+    SegmentSizes sizes_;
     BoundPlan bound_;
     std::vector<NamedArray> given_, found_;  ///< arrays of the bound segments
     std::vector<std::byte> scratch_;
