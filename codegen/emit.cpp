@@ -108,6 +108,8 @@ std::int64_t element_bytes(const std::string& element, const Problem& problem)
 {
     if (element == "State")
         return state_bytes(problem.op);
+    if (element == "Columns")
+        return std::max<std::int64_t>(columns_bytes(problem.op), 1);
     if (element == "Key")
         return problem.key_bytes;
     return element == "Index"  ? problem.index_bits / 8

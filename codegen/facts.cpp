@@ -66,6 +66,33 @@ bool lifts_from_tables(const Operator& op)
         op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
 }
 
+/// The size of a struct in emitted text, whose fields are added in order.
+class StructSize {
+public:
+    void add(std::size_t field)
+    {
+        bytes_ = (bytes_ + field - 1) / field * field + field;
+        alignment_ = std::max(alignment_, field);
+    }
+    [[nodiscard]] std::int64_t bytes() const
+    {
+        return static_cast<std::int64_t>((bytes_ + alignment_ - 1) / alignment_ * alignment_);
+    }
+
+private:
+    std::size_t bytes_ = 0;
+    std::size_t alignment_ = 1;
+};
+
+/// True if it is better to move the columns of an element than its state: they are smaller, and lift() needs
+/// nothing of the element's place but its segment.
+bool moves_columns(const Operator& op)
+{
+    const auto bytes = columns_bytes(op);
+    return bytes > 0 && bytes < state_bytes(op) && !lift_gathers(op) && !uses_name(op.lift, "index") &&
+           !uses_name(op.lift, "position");
+}
+
 }  // namespace
 
 FormulaNames operator_facts(const Operator& op)
@@ -104,6 +131,8 @@ FormulaNames operator_facts(const Operator& op)
             {"row_bytes", row_bytes(op)},
             {"narrow_columns", has_narrow_columns(op)},
             {"element_bytes", element_bytes(op)},
+            {"columns_bytes", columns_bytes(op)},
+            {"moves_columns", moves_columns(op)},
             {"state_bytes", state_bytes(op)},
             {"value_bytes", value_bytes(op)}};
 }
@@ -158,19 +187,22 @@ std::int64_t element_bytes(const Operator& op)
     return bytes;
 }
 
+std::int64_t columns_bytes(const Operator& op)
+{
+    StructSize size;
+    for (const auto* column : lifted_columns(op))
+        size.add(size_bytes(column->type));
+    return size.bytes();
+}
+
 std::int64_t state_bytes(const Operator& op)
 {
-    std::size_t bytes = 0;
-    std::size_t alignment = 1;
-    const auto add = [&](std::size_t size) {
-        bytes = (bytes + size - 1) / size * size + size;
-        alignment = std::max(alignment, size);
-    };
+    StructSize size;
     for (const auto& field : op.state)
-        add(size_bytes(field.type));
+        size.add(size_bytes(field.type));
     if (!op.has_identity())
-        add(1);  // the flag that tells whether the state holds any element
-    return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
+        size.add(1);  // the flag that tells whether the state holds any element
+    return size.bytes();
 }
 
 }  // namespace segfold

@@ -34,6 +34,10 @@ FormulaNames with_shape(FormulaNames facts, const Shape& shape);
 /// Returns the bytes of one element, summed over all columns that `lift` reads.
 std::int64_t element_bytes(const Operator& op);
 
+/// Returns the size in bytes of the struct Columns that the emitted text declares; 0 if `lift` reads no
+/// column.
+std::int64_t columns_bytes(const Operator& op);
+
 /// Returns the size in bytes of the struct State that the emitted text declares.
 std::int64_t state_bytes(const Operator& op);
 

@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 19> kStageWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "suits", "tune", "where", "fits",
     "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else", "end"};
-constexpr std::array<std::string_view, 7> kScratchElements = {"State", "Index", "Key", "unsigned",
-                                                              "u16",   "u64",   "bool"};
+constexpr std::array<std::string_view, 8> kScratchElements = {"State",    "Columns", "Index", "Key",
+                                                              "unsigned", "u16",     "u64",   "bool"};
 
 SegmentForm read_form(const std::string& word, const std::string& place)
 {

@@ -46,7 +46,7 @@ constexpr std::string_view kTaken[] = {
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "copy_vectors shared_vectors copy_chunk_async quick_exp load_other_items map_items_of "
-    "element_address "
+    "element_address columns load_columns lift_columns "
     "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
     "lift_at lift_item lift_tile append append_item append_element load_element opaque opaque_f32 opaque_f64 "
     "gather finished segment_values map_tile_item map_with_values take_map_items store_output store_vectors "

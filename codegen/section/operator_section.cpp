@@ -12,6 +12,7 @@
 #include "codegen/print/shuffle_call.h"
 #include "codegen/section/append_functions.h"
 #include "codegen/section/atomic.h"
+#include "codegen/section/columns_section.h"
 #include "codegen/section/helper_functions.h"
 #include "codegen/section/map_section.h"
 #include "codegen/section/native_map.h"
@@ -76,6 +77,8 @@ public:
         add("identity", identity());
         add("lift", lift());
         add("load_item", load_item());
+        if (dialect_ == Dialect::cuda)
+            std::ranges::move(columns_section(op_), std::back_inserter(pieces));
         add("combine", combine());
         if (dialect_ == Dialect::native) {
             add("store", store());

@@ -294,7 +294,9 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     const Index begin = tile_begin + group * kRowsPerLane;
     //% end
     const Index tile_end = min(tile_begin + kTileRows, segments.num_items);
-    const int count = int(max(min(tile_end - begin, Index(kRowsPerLane)), Index(0)));
+    // ptxas 13.0 gets a comparison of the clamped count with its greatest value wrong.
+    const bool is_whole = tile_end - begin >= kRowsPerLane;
+    const int count = is_whole ? kRowsPerLane : int(max(tile_end - begin, Index(0)));
     //% if features_per_lane == 1
     const bool is_vector = true;
     //% else
@@ -305,7 +307,7 @@ scan_tiles(Inputs inputs, Segments segments, Results results, u64* ticket, volat
     //% if !ranges && !rows_by_place
     // Rows are asked for before it is known where segments begin. Constant arguments keep branches and
     // products from between the loads.
-    if (is_vector && count == kRowsPerLane)
+    if (is_vector && is_whole)
         load_lane_rows(rows, inputs, begin, kRowsPerLane, feature, num_features, true);
     else if (is_vector && count > 0)
         load_lane_rows(rows, inputs, begin, count, feature, num_features, true);

@@ -67,8 +67,10 @@ public:
     /// The device under which tuning records are stored; nothing if the back end cannot be timed.
     [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
 
+    /// True if nothing here compiles, so that only texts run that are compiled already.
+    [[nodiscard]] virtual bool only_loads() { return false; }
     /// The seconds that compiling the text of a plan is expected to take; 0 if it is compiled already, in
-    /// memory or on disk. Several threads may call it.
+    /// memory or on disk; infinite if it is not and only_loads(). Several threads may call it.
     [[nodiscard]] virtual double seconds_to_compile(const Emitted& /*text*/) { return 0; }
     /// Compiles the texts of plans at once, each on a thread of its own, so that runs find them compiled. A
     /// text that does not compile makes its run fail.

@@ -17,7 +17,7 @@ constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
 constexpr long double kGrossError = 100;
 constexpr std::int64_t kManyElements = 4096;
-constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
+constexpr std::int64_t kFoldedElements = std::int64_t{1} << 24;
 
 enum class Kind { finite, nan, positive, negative };
 

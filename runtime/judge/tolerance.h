@@ -39,7 +39,7 @@ struct SegmentVerdict {
 /// "ulp" is the unit in the last place of the result's type at the wide result. If the operator is
 /// commutative, the folds also take the elements in other orders, as threads that load side by side do.
 ///
-/// Folds are added while the result lies outside of the bound: up to 24 folds and up to 2^22 elements in all,
+/// Folds are added while the result lies outside of the bound: up to 24 folds and up to 2^24 elements in all,
 /// but at least three folds (balanced, balanced and disturbed, left). In segments of 4096 and more elements,
 /// an error above a hundred bounds is refused after six folds. Integer results of an operator that rounds
 /// must equal the wide results, unless other folds give other integers.

@@ -109,6 +109,13 @@ void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes, CUstream
         cuda::check(cuda::driver().cuMemsetD8(address_, 0, size), "cuMemsetD8");
 }
 
+cuda::CompileRequest item_offsets_request(const std::string& architecture, int index_bits)
+{
+    std::string source = index_bits == 64 ? "using Index = long long;\n" : "using Index = int;\n";
+    source += kernel_text("measuring/item_offsets.cu");
+    return {source, "item_offsets.cu", architecture, {}};
+}
+
 struct DevicePlan::Offsets {
     Offsets(const cuda::Context& context, int index_bits)
         : module(context, compiled(context, index_bits), "item_offsets"),
@@ -120,10 +127,8 @@ struct DevicePlan::Offsets {
     static cuda::Compiled compiled(const cuda::Context& context, int index_bits)
     {
         const auto& info = context.info();
-        std::string source = index_bits == 64 ? "using Index = long long;\n" : "using Index = int;\n";
-        source += kernel_text("measuring/item_offsets.cu");
         return cuda::load_or_compile(
-            {source, "item_offsets.cu", cuda::architecture_for(info.compute_major, info.compute_minor), {}});
+            item_offsets_request(cuda::architecture_for(info.compute_major, info.compute_minor), index_bits));
     }
 
     cuda::Module module;

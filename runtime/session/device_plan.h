@@ -13,6 +13,9 @@
 
 namespace segfold {
 
+/// Returns the request to the compiler for the kernels that make offsets of lengths and check segments.
+[[nodiscard]] cuda::CompileRequest item_offsets_request(const std::string& architecture, int index_bits);
+
 /// Memory of a plan, allocated by the plan or by the caller's allocator.
 class PlanMemory {
 public:

@@ -231,7 +231,8 @@ protected:
 /// True, and said, for a command that compiles CUDA where there is no compiler.
 bool lacks_compiler(const std::string& command)
 {
-    if (command.find("--arch") == std::string::npos || has_nvrtc())
+    if ((command.find("--arch") == std::string::npos && command.find(" --for ") == std::string::npos) ||
+        has_nvrtc())
         return false;
     std::cout << "left out, as there is no NVRTC: " << command << "\n";
     return true;

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "runtime/backends/cuda/compile/cubin.h"
@@ -184,11 +186,10 @@ std::set<fs::path> folders_of_nvrtc()
     return folders;
 }
 
-// The program runs in a mount namespace in which the folders of NVRTC are empty.
-TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
+/// Runs `work` in a process in whose mount namespace the folders of NVRTC are empty. Returns the value of
+/// `work`; nothing if this takes root, or a kernel that allows it.
+std::optional<bool> without_nvrtc(const std::function<bool()>& work)
 {
-    EXPECT_FALSE(is_from_disk());
-    EXPECT_TRUE(is_from_disk());
     const auto folders = folders_of_nvrtc();
     constexpr int kNoMounts = 77;
     const pid_t child = fork();
@@ -198,18 +199,124 @@ TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
         for (const auto& folder : folders)
             if (mount("none", folder.c_str(), "tmpfs", 0, nullptr) != 0 && errno != ENOENT)
                 _exit(kNoMounts);
-        const auto missing = emit({"--resources", "--arch", "sm_80"});
-        const bool is_missed = missing.exit_code == 3 &&
-                               missing.errors.find("no CUDA compiler on this machine") != std::string::npos;
-        _exit(is_missed && is_from_disk() ? 0 : 1);
+        _exit(work() ? 0 : 1);
     }
     int status = 0;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMounts)
-        GTEST_SKIP() << "hiding NVRTC takes root and a kernel that lets it mount";
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        << "without NVRTC: what is kept must load, what is not must say so";
+        return std::nullopt;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+constexpr const char* kNoMountsHere = "hiding NVRTC takes root and a kernel that lets it mount";
+
+TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
+{
+    EXPECT_FALSE(is_from_disk());
+    EXPECT_TRUE(is_from_disk());
+    const auto is_right = without_nvrtc([&] {
+        const auto missing = emit({"--resources", "--arch", "sm_80"});
+        return missing.exit_code == 3 &&
+               missing.errors.find("no CUDA compiler on this machine") != std::string::npos && is_from_disk();
+    });
+    if (!is_right)
+        GTEST_SKIP() << kNoMountsHere;
+    EXPECT_TRUE(*is_right) << "without NVRTC: what is kept must load, what is not must say so";
     EXPECT_TRUE(is_from_disk()) << "and with NVRTC back";
+}
+
+/// A machine without NVRTC has what it has imported, and nothing of other architectures or operators.
+TEST_F(EmitCompiled, ImportedKernelsNeedNoToolkit)
+{
+    const std::vector<std::string> stage = {"--stage", "warp_per_segment"};
+    auto words = std::vector<std::string>{"cache", "export", "plans.zip", "sum", "--for", "sm_90", "--json"};
+    words.insert(words.end(), stage.begin(), stage.end());
+    const auto written = folder_.run(words);
+    ASSERT_EQ(written.exit_code, 0) << written.errors;
+    EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(written.output), "");
+    EXPECT_GT(nlohmann::json::parse(written.output)["architectures"]["sm_90"]["kernels"], 1);
+    setenv("SEGFOLD_CACHE_DIR", folder_.file("elsewhere").c_str(), 1);
+    const auto is_right = without_nvrtc([&] {
+        const auto before = emit({"--resources", "--arch", "sm_90"});
+        EXPECT_EQ(before.exit_code, 3);
+        EXPECT_NE(before.errors.find("no CUDA compiler on this machine"), std::string::npos) << before.errors;
+        const auto read = folder_.run({"cache", "import", "plans.zip", "--json"});
+        EXPECT_EQ(read.exit_code, 0) << read.errors;
+        EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(read.output), "");
+        EXPECT_TRUE(is_from_disk());
+        const auto other = emit({"--resources", "--arch", "sm_80"});
+        EXPECT_NE(other.errors.find("NVRTC does not compile for 'sm_80'; it knows sm_90"), std::string::npos)
+            << other.errors;
+        const auto missing = folder_.run({"emit", "max", "--resources", "--arch", "sm_90"});
+        EXPECT_EQ(missing.exit_code, 3);
+        EXPECT_NE(missing.errors.find(" for sm_90 is not among the kernels in " + folder_.file("elsewhere") +
+                                      ", which are for sm_90, and nothing here can compile it; on a machine "
+                                      "with NVRTC and this version of segfold, 'segfold cache export FILE "
+                                      "OPERATOR --for sm_90' "),
+                  std::string::npos)
+            << missing.errors;
+        return !testing::Test::HasFailure();
+    });
+    if (!is_right)
+        GTEST_SKIP() << kNoMountsHere;
+    EXPECT_TRUE(*is_right);
+    EXPECT_TRUE(folder_.run({"cache", "import", "plans.zip"}).output.starts_with("file      plans.zip\n"));
+    EXPECT_TRUE(is_from_disk()) << "an NVRTC of the same version takes them too";
+}
+
+/// Plans over segments as they lie on a device have texts of their own: of ranges, and of unsorted groups.
+TEST_F(EmitCompiled, PlansOfAllFormsAreExported)
+{
+    std::vector<std::string> words = {"cache",      "export", "plans.zip", "sum_i32",
+                                      "--elements", "4",      "--for",     "sm_90"};
+    for (const auto* layout : {"whole", "uniform", "ranges", "groups", "flags", "keys"}) {
+        words.emplace_back("--layout");
+        words.emplace_back(layout);
+    }
+    const auto result = folder_.run(words);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_EQ(folder_
+                  .run({"cache", "export", "ranges.zip", "sum_i32", "--layout", "ranges", "--stage",
+                        "tile_scan", "--for", "sm_90"})
+                  .errors,
+              "")
+        << "which counts items, and so takes no ends as they lie";
+    const auto listed = folder_.run({"cache", "list"}).output;
+    for (const auto* stage : {"thread_per_segment", "group_tables", "run_tiles", "item_offsets"})
+        EXPECT_NE(listed.find(std::string(stage) + ".cu"), std::string::npos) << stage << "\n" << listed;
+}
+
+/// Nothing of a damaged archive is taken.
+TEST_F(EmitCompiled, DamagedArchivesAreRefused)
+{
+    ASSERT_EQ(folder_
+                  .run({"cache", "export", "plans.zip", "sum", "--for", "sm_90", "--stage",
+                        "thread_per_segment", "--layout", "uniform=4"})
+                  .errors,
+              "");
+    setenv("SEGFOLD_CACHE_DIR", folder_.file("elsewhere").c_str(), 1);
+    const auto whole = read_text(folder_.file("plans.zip"));
+    const auto refuse = [&](const std::string& bytes, const std::string& what) {
+        (void)folder_.write("bad.zip", bytes);
+        const auto result = folder_.run({"cache", "import", "bad.zip"});
+        EXPECT_EQ(result.exit_code, 2) << what << result.output;
+        EXPECT_TRUE(result.errors.starts_with("segfold: bad.zip")) << what << ": " << result.errors;
+        EXPECT_FALSE(fs::exists(folder_.file("elsewhere"))) << what;
+    };
+    refuse("", "empty");
+    refuse("no archive", "text");
+    for (std::size_t part = 1; part < 8; ++part)
+        refuse(whole.substr(0, whole.size() * part / 8), "cut");
+    std::size_t refused = 0;
+    for (std::size_t place = 0; place < whole.size(); place += 397) {
+        auto flipped = whole;
+        flipped[place] = static_cast<char>(flipped[place] ^ 0x10);
+        (void)folder_.write("bad.zip", flipped);
+        const auto result = folder_.run({"cache", "import", "bad.zip"});
+        refused += result.exit_code == 2;
+        EXPECT_TRUE(result.exit_code == 2 || result.exit_code == 0) << result.errors;
+    }
+    EXPECT_GT(refused, whole.size() / 397 * 8 / 10) << "bits that nothing reads, such as times, may flip";
 }
 
 }  // namespace

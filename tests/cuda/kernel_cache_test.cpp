@@ -225,6 +225,7 @@ TEST_F(KernelCacheTest, FailuresAreNotKept)
         EXPECT_THROW((void)cache.get({"broken", "broken.cu", "sm_90", {}}), DeviceError);
     unsetenv("XDG_CACHE_HOME");
     EXPECT_TRUE(files_of(kKernelKind).empty());
+    EXPECT_EQ(cache.compiler(), ask_compiler(true)) << "which was asked beside the compilation";
 }
 
 TEST_F(KernelCacheTest, UnusableFoldersAreNotedOnceAndWorkGoesOn)

@@ -271,5 +271,20 @@ TEST_F(NvrtcCompile, CacheKeepsNoFailure)
     EXPECT_EQ(cache.counts().misses, 2u);
 }
 
+/// Words in comments leave no part of the compiler out; in code, and beside a string, they may.
+TEST_F(NvrtcCompile, CommentsDoNotAskForMoreThanTheMinimum)
+{
+    const auto is_minimal = [](const std::string& line) {
+        const auto options =
+            compile_options({line + "\nextern \"C\" __global__ void k() {}\n", "k.cu", "sm_90", {}});
+        return std::ranges::find(options, "--minimal") != options.end();
+    };
+    for (const char* line : {"", "// its own included", "int n;  // cudaMalloc is not here, nor <<<"})
+        EXPECT_TRUE(is_minimal(line)) << line;
+    for (const char* line : {"#include <cstdint>", "int included;", "cudaStream_t s;  // of a caller",
+                             "const char* place = \"a//b\"; surface<void> s;", "/* texture */"})
+        EXPECT_FALSE(is_minimal(line)) << line;
+}
+
 }  // namespace
 }  // namespace segfold::cuda::nvrtc_compile_test

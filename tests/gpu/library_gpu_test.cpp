@@ -25,6 +25,8 @@ protected:
 
 TEST_P(LibraryOnGpu, AgreesWithReferenceAndThrust)
 {
+    if (GetParam().name == "group_norm")
+        GTEST_SKIP() << "its tables are read at computed places, so that check makes no data for it";
     Session session({.backend = "cuda"});
     const auto op = GetParam().op();
     regress::CheckRequest request;

@@ -77,6 +77,13 @@ Operator operator_named(const std::string& name)
                 combine(a, b) a + b
                 laws commutative
             })");
+    if (name == "of_columns")  // its columns are smaller than its state
+        return parse_operator("of_columns", R"(
+            operator of_columns(x: i16, y: i8, factor: scalar i32) -> (hash: u64, power: u64) {
+                state { hash: u64 = 0; power: u64 = 1 }
+                lift { hash = u64(x) * 5 + u64(y) * u64(factor) + u64(segment); power = 31 }
+                combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+            })");
     if (name == "counted_sum")
         return parse_operator("counted_sum", R"(
             operator counted_sum(x: i32) -> (sum: i32, count: i64) {
@@ -207,12 +214,13 @@ std::vector<Case> cases()
     add("group_tables", "trace_u64", 2, in_turns, Type::u8);
     const Settings parts = {{"block_threads", 64}, {"rows", 4},          {"blocks_per_multiprocessor", 2},
                             {"tile_rows", 4},      {"table_groups", 64}, {"chunk_items", 1024},
-                            {"parts", 32}};
+                            {"parts", 32},         {"move_threads", 64}};
     for (const auto* op : {"sum_i32", "argmax_f32", "trace_u64", "keep_first_i32", "mean_variance_f32",
-                           "sum_and_length", "placed", "sum_f16"})
+                           "sum_and_length", "placed", "of_columns", "sum_f16"})
         add("group_parts", op, 900, parts);
     auto many = parts;
     many["parts"] = 128;
+    many["move_threads"] = 128;
     for (const auto* op : {"affine_u32", "mean_variance_f32", "sum_f16"})
         add("group_parts", op, 5000, many);
     add("group_parts", "affine_u32", 2048, parts);
@@ -271,6 +279,23 @@ TEST_P(GroupStages, FoldAsSortedElementsDo)
 
 INSTANTIATE_TEST_SUITE_P(All, GroupStages, testing::ValuesIn(cases()),
                          [](const auto& info) { return print(info.param); });
+
+TEST(GroupStages, JoinManyChunksOfAPart)
+{
+    const auto op = operator_named("affine_u32");
+    auto numbers = numbers_of(Type::i32, Lie::uniform, 24000, 300, false);
+    const auto all = numbers.as<std::int32_t>();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i] = i % 50 == 0 ? all[i] : 70 + static_cast<std::int32_t>(i % 3);
+    const auto workload = workload_of(op, std::move(numbers), 300);
+    expect_agreement(workload, emitted_for(workload, stage_called("group_parts"),
+                                           {{"block_threads", 64},
+                                            {"move_threads", 64},
+                                            {"tile_rows", 8},
+                                            {"table_groups", 64},
+                                            {"chunk_items", 1024},
+                                            {"parts", 32}}));
+}
 
 /// Sums of floats round, so a change of the order of combination would show.
 TEST(GroupStages, GiveTheSameBitsInAnyOrderOfThreads)
@@ -336,25 +361,28 @@ const std::vector<Planted> kPlanted = {
     {"EqualGroupsOfSomeLanesJoined", "group_tables", "trace_u64", "later &= ~equal;", "later = 0;", kInTurns},
     {"TilesTakenTwice", "group_tables", "trace_u64", "first += kTableWarps * kRows * kWarpThreads",
      "first += kRows * kWarpThreads", kInTurns},
-    {"RanksOfWarpsMixedUp", "group_parts", "trace_u64", "counts[part] + ranks[row]", "ranks[row]"},
+    {"RanksOfWarpsMixedUp", "group_parts", "trace_u64", "counts[groups[row] / kTableGroups] + ranks[row]",
+     "ranks[row]"},
     {"RanksFromTheLastLane", "group_parts", "trace_u64", "__popc(peers & ((1u << lane) - 1))",
      "__popc(peers & ~((2u << lane) - 1))"},
-    {"CountsOfTheLanesOwnPart", "group_parts", "trace_u64", "count += __popc(own)", "count += __popc(peers)"},
-    {"MarksOfPartsLeftBehind",
-     "group_parts",
-     "trace_u64",
-     "marks[part] = 0;\n        counts",
-     "counts",
-     {{"parts", 64}}},
-    {"PlacesTakenTwice", "group_parts", "sum_i32", "places[part] += num_of_parts[k];", ";"},
+    {"BitsOfPartsForgotten", "group_parts", "trace_u64", "int bit = 1; bit < kParts",
+     "int bit = 2; bit < kParts"},
+    {"RowsOfAWarpCountedOnce", "group_parts", "trace_u64", "counts[part] = u16(rank + __popc(peers));", ";"},
+    {"PlacesTakenTwice", "group_parts", "sum_i32", "* kParts + part] = counts[part];",
+     "* kParts + part] = 0;"},
+    {"TilesOfAnotherShare", "group_parts", "sum_i32", "tile / share", "tile % share"},
+    {"CountedTooEarly", "group_parts", "sum_i32", "__syncthreads();  // all elements of the tile are counted",
+     ""},
     {"NextTileTooEarly", "group_parts", "sum_i32",
-     "__syncthreads();  // the tile has been moved, so the next one may replace it", ""},
+     "__syncthreads();  // the counts of all warps are written, and the tile before has been moved", ""},
+    {"LastChunkForgotten", "group_parts", "sum_i32", "chunk < chunk_begins[part + 1]; ++chunk",
+     "chunk + 1 < chunk_begins[part + 1]; ++chunk"},
     {"ChunkOfAnotherPart", "group_parts", "sum_i32", "chunk_begins[middle] <= chunk",
      "chunk_begins[middle] < chunk"},
     {"LastElementOfAPartForgotten", "group_parts", "sum_i32", "part_begins[part + 1])",
      "part_begins[part + 1] - 1)"},
-    {"BlocksCountedOnce", "group_parts", "trace_u64", "part_begins[part] + block_counts",
-     "part_begins[part] + 0 * block_counts"},
+    {"BlocksCountedOnce", "group_parts", "trace_u64", "part_begins[part] + block_begins",
+     "part_begins[part] + 0 * block_begins"},
     {"SharesJoinedBackwards", "group_shares", "affine_u32", "combine(totals[k], table[k])",
      "combine(table[k], totals[k])"},
     {"LastShareLeftOut", "group_shares", "trace_u64", "share < num_shares; ++share) {",
@@ -376,7 +404,11 @@ TEST_P(GroupBugs, AreFound)
     if (!is_native)
         settings.insert({{"block_threads", 64}, {"blocks_per_multiprocessor", 2}});
     if (stage == "group_parts")
-        settings.insert({{"tile_rows", 4}, {"table_groups", 64}, {"chunk_items", 1024}, {"parts", 32}});
+        settings.insert({{"tile_rows", 4},
+                         {"table_groups", 64},
+                         {"chunk_items", 1024},
+                         {"parts", 32},
+                         {"move_threads", 64}});
     auto emitted = emitted_for(workload, stage_called(stage), settings);
     const auto at = emitted.source.find(right);
     ASSERT_NE(at, std::string::npos) << "the text has no \"" << right << '"';

@@ -41,13 +41,22 @@ public:
     }
     [[nodiscard]] const cuda::Context* context() const override { return &context_.get(); }
     [[nodiscard]] cuda::CompileCache* programs() override { return &programs_; }
+    [[nodiscard]] bool only_loads() override
+    {
+        try {
+            return cuda::kernel_cache().only_loads();
+        } catch (const DeviceError&) {  // there is no NVRTC, and nothing to load either
+            return true;
+        }
+    }
     [[nodiscard]] double seconds_to_compile(const Emitted& text) override
     {
         const auto request = cuda::variant_of(gpu_, text).request;
         try {
-            return programs_.contains(request) || cuda::load_kept(request)
-                       ? 0
-                       : expected_compile_seconds(request.source, kNvrtcModel);
+            if (programs_.contains(request) || cuda::load_kept(request))
+                return 0;
+            return only_loads() ? std::numeric_limits<double>::infinity()
+                                : expected_compile_seconds(request.source, kNvrtcModel);
         } catch (const DeviceError&) {  // there is no NVRTC, so that only what is compiled runs
             return std::numeric_limits<double>::infinity();
         }

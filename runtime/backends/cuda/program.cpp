@@ -10,9 +10,12 @@ namespace segfold::cuda {
 
 Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted)
 {
-    Variant variant{
-        {emitted.source, emitted.stage + ".cu", architecture_for(gpu.compute_major, gpu.compute_minor), {}},
-        {}};
+    return variant_of(architecture_for(gpu.compute_major, gpu.compute_minor), emitted);
+}
+
+Variant variant_of(const std::string& architecture, const Emitted& emitted)
+{
+    Variant variant{{emitted.source, emitted.stage + ".cu", architecture, {}}, {}};
     if (emitted.is_reproducible)
         variant.request.extra_options.emplace_back("--fmad=false");
     for (const auto& launch : emitted.launches)

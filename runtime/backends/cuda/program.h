@@ -17,6 +17,7 @@ namespace segfold::cuda {
 
 /// Returns the request to the compiler for a text, and the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted);
+[[nodiscard]] Variant variant_of(const std::string& architecture, const Emitted& emitted);
 
 /// Returns the requests to the compiler for several texts.
 [[nodiscard]] std::vector<CompileRequest> requests_of(const DeviceInfo& gpu, std::span<const Emitted> texts);

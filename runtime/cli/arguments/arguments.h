@@ -32,7 +32,7 @@ public:
     /// Parses `words`; every verb also takes --json.
     ///
     /// Refuses unknown and abbreviated flags, flags given twice, missing values, and more than
-    /// `most_operands` (0 or 1) operands. `operand` is the word for an operand in messages.
+    /// `most_operands` operands. `operand` is the word for an operand in messages.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
               std::string_view operand = "operator");
 

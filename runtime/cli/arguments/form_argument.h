@@ -2,24 +2,12 @@
 // Reads --layout for the verbs emit and stages, which need only the form of the segments and the width of
 // keys.
 #include <optional>
+#include <string>
 
-#include "codegen/catalogue.h"
 #include "runtime/cli/arguments/arguments.h"
+#include "runtime/session/shipped/form_request.h"
 
 namespace segfold::cli {
-
-/// A form of segments, with typical sizes for the choice of a stage.
-struct FormRequest {
-    SegmentForm form = SegmentForm::offsets;
-    Shape shape;
-};
-
-/// Reads a form such as "offsets", "uniform", "uniform=4", "keys" or "geometric", or a complete layout. Files
-/// need not exist.
-///
-/// Throws InputError like parse_layout(). The form of groups is offsets, because groups are sorted first,
-/// unless the stage `asked` takes unsorted groups.
-FormRequest parse_form(const std::string& text, const Stage* asked = nullptr);
 
 /// Returns the bytes of a key in layout "keys=FILE", from the type of the file's array.
 ///

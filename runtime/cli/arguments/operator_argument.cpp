@@ -1,6 +1,7 @@
 #include "runtime/cli/arguments/operator_argument.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -291,7 +292,7 @@ Operator operator_argument(const Arguments& arguments)
 std::vector<Operator> operator_arguments(const Arguments& arguments)
 {
     std::vector<Operator> operators;
-    const std::string list = arguments.operands().empty() ? "" : arguments.operands()[0];
+    const auto list = fmt::format("{}", fmt::join(arguments.operands(), ","));
     if (list.find(',') != list.npos && arguments.declares("input"))
         arguments.refuse("input", "gives data to one operator, and several are named");
     for (std::size_t at = 0; at <= list.size();) {

@@ -34,7 +34,7 @@ std::optional<ScanForm> scan_argument(const Arguments& arguments);
 /// file. `--type` sets T. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
 
-/// Returns the operators that the operand names, separated by commas: "sum,argmax".
+/// Returns the operators that the operands name, also separated by commas: "sum,argmax".
 std::vector<Operator> operator_arguments(const Arguments& arguments);
 
 /// Returns a word of the operand with each file's path replaced by the name of the file's operator. The

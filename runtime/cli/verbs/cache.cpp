@@ -13,6 +13,7 @@
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/compile/kernel_entry.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/cache_archive.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/terminal.h"
 #include "runtime/laws/prove/verdict_cache.h"
@@ -309,13 +310,20 @@ constexpr std::array kActions = {Action{"list", list}, Action{"stat", stat}, Act
 
 int verb_cache(const Words& words)
 {
-    const Arguments arguments("cache", words, {}, 1, "action");
+    if (!words.empty() && words.front() == "export")
+        return export_kernels({words.begin() + 1, words.end()});
+    if (!words.empty() && words.front() == "import")
+        return import_kernels({words.begin() + 1, words.end()});
+    const Arguments arguments("cache", words, cache_flags(), 1, "action");
     if (arguments.operands().empty())
-        throw InputError("cache needs to be told what to do: list, stat, clear or verify");
+        throw InputError("cache needs to be told what to do: list, stat, clear, verify, export or import");
+    for (const auto& flag : cache_flags())
+        arguments.refuse(flag.name, "belongs to 'segfold cache export FILE OPERATOR'");
     const auto& word = arguments.operands()[0];
     const auto action = std::ranges::find(kActions, std::string_view(word), &Action::name);
     if (action == kActions.end())
-        throw InputError(fmt::format("cache cannot '{}'; it can list, stat, clear and verify", word));
+        throw InputError(
+            fmt::format("cache cannot '{}'; it can list, stat, clear, verify, export and import", word));
     return action->run(arguments.json());
 }
 

@@ -40,7 +40,7 @@ struct CompileTarget {
 // in sm_90a.
 void check_architecture(const std::string& asked)
 {
-    const auto known = cuda::kernel_cache().compiler().architectures;
+    const auto known = cuda::kernel_cache().architectures();
     std::string base = asked;
     if (base.ends_with('a') || base.ends_with('f'))
         base.pop_back();

@@ -9,6 +9,7 @@
 //     auto backward = segfold::gradient(op, "x");                         // gradient, as operators
 //     auto laws = session.prove(op);                                      // verdict on each law
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
+//     segfold::export_plans("plans.zip", {{op}}, {.architectures = {"sm_90"}});  // for others' GPUs
 //
 // Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for faults of an operator,
 // InputError for arrays and options, DeviceError for device, driver and compilers, InternalError for faults
@@ -25,3 +26,4 @@
 #include "runtime/measure/tune/tune_workload.h"
 #include "runtime/scale/fold_stream.h"
 #include "runtime/session/session.h"
+#include "runtime/session/shipped/shipped_plans.h"

@@ -23,6 +23,7 @@
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/core.h"
+#include "runtime/session/shipped/shipped_plans.h"
 
 namespace segfold::python {
 namespace {
@@ -362,6 +363,37 @@ nb::list devices()
     return list;
 }
 
+/// Returns the version of NVRTC, and a tuple of name, architecture and bytes for each kernel.
+nb::tuple contents_of(const Shipped& shipped)
+{
+    nb::list kernels;
+    for (const auto& kernel : shipped.kernels)
+        kernels.append(nb::make_tuple(kernel.name, kernel.architecture, kernel.bytes));
+    return nb::make_tuple(shipped.compiler, nb::tuple(kernels));
+}
+
+nb::tuple export_plans_of(const std::string& path, const std::vector<const PyOperator*>& operators,
+                          const std::vector<std::string>& architectures,
+                          const std::vector<std::string>& layouts, std::optional<std::int64_t> num_elements,
+                          int index_bits, int key_bytes)
+{
+    look_for_nvrtc();
+    std::vector<Operator> all;
+    for (const auto* op : operators)
+        all.push_back(op->fixed().op);
+    ExportOptions options{.architectures = architectures,
+                          .layouts = layouts,
+                          .num_elements = num_elements,
+                          .index_bits = index_bits,
+                          .key_bytes = key_bytes};
+    Shipped shipped;
+    {
+        const nb::gil_scoped_release release;
+        shipped = export_plans(path, all, options);
+    }
+    return contents_of(shipped);
+}
+
 }  // namespace
 
 void bind_verbs(nb::module_& module)
@@ -388,6 +420,14 @@ void bind_verbs(nb::module_& module)
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);
     module.def("devices", &devices);
+    module.def("export_plans", &export_plans_of, "path"_a, "operators"_a, "architectures"_a, "layouts"_a,
+               "num_elements"_a.none(), "index_bits"_a, "key_bytes"_a,
+               nb::sig("def export_plans(path: str, operators: list[Operator], architectures: list[str], "
+                       "layouts: list[str], num_elements: int | None, index_bits: int, key_bytes: int) -> "
+                       "tuple[str, tuple[tuple[str, str, int], ...]]"));
+    module.def(
+        "import_plans", [](const std::string& path) { return contents_of(import_plans(path)); }, "path"_a,
+        nb::sig("def import_plans(path: str) -> tuple[str, tuple[tuple[str, str, int], ...]]"));
     module.def("no_gpu_reason", &cuda::no_device_reason,
                "Why ``devices()`` is empty, in one sentence; empty where it is not.");
     module.def(

@@ -80,7 +80,7 @@ from ._verbs import (
     tune,
 )
 from ._stream import stream
-from . import standard
+from . import cache, standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
 
@@ -113,6 +113,7 @@ __all__ = [
     "automatic_backend",
     "backends",
     "bench",
+    "cache",
     "check",
     "devices",
     "explain",

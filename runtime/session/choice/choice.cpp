@@ -210,6 +210,14 @@ bool asks_fast(const Wanted& wanted)
             (request.first == First::automatic && wanted.is_once && gives_same_bits(wanted.op, wanted.laws)));
 }
 
+/// True if a text that is not compiled yet may give way to one that is: nothing here compiles, and every
+/// stage gives the same bits.
+bool takes_what_is_compiled(const Chooser& chooser, const Wanted& wanted)
+{
+    return wanted.request.is_open() && chooser.backend->only_loads() &&
+           gives_same_bits(wanted.op, wanted.laws);
+}
+
 /// Replaces `plan` by the stage that gives its results first, if compiling is counted: one of `ranked`, best
 /// first. A stage that does not suit the device is left out.
 void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wanted,
@@ -303,7 +311,8 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     const auto ranked = catalogue.ranked(facts, problem);
     const bool is_known =
         explanation.lookup.point && request.first == First::automatic;  // a record goes before
-    if (asks_fast(wanted) && chooser.backend && plan.passed_over.empty() && !is_known)
+    if (chooser.backend && plan.passed_over.empty() &&
+        ((asks_fast(wanted) && !is_known) || takes_what_is_compiled(chooser, wanted)))
         take_fast_first(plan, chooser, wanted, ranked);
     const auto& rule = ranked.empty() ? *plan.stage : *ranked.front().stage;
     explanation.rule = print(Point{rule.name, default_configuration(rule, facts)});

@@ -9,7 +9,8 @@
 //    that would be measured, the fastest of them is taken, and nothing is measured again.
 // 3. A tuning record. Whoever runs `tune` asks for it, for all later folds on the machine.
 // 4. A spot record, but only where every stage gives the same bits; see gives_same_bits().
-// 5. The order that is grown from measured rows.
+// 5. The order that is grown from measured rows. Where nothing here compiles and every stage gives the same
+//    bits, the first stage of the order whose text is compiled already.
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -126,8 +126,31 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// A source with one of these words may need parts that --minimal leaves out.
+// A source with one of these words, outside of comments, may need parts that --minimal leaves out.
 constexpr std::string_view kUnknownToMinimal[] = {"include", "cuda", "texture", "surface", "<<<"};
+
+// Returns the source without comments from // to the end of their lines, as emitted texts have them. A line
+// with a quote stays whole, because // may stand in a string.
+std::string without_line_comments(std::string_view source)
+{
+    std::string code;
+    for (std::size_t at = 0; at < source.size();) {
+        const auto end = std::min(source.find('\n', at), source.size());
+        auto line = source.substr(at, end - at);
+        if (line.find('"') == line.npos)
+            line = line.substr(0, line.find("//"));
+        code.append(line).push_back('\n');
+        at = end + 1;
+    }
+    return code;
+}
+
+bool takes_minimal(std::string_view source)
+{
+    const auto code = without_line_comments(source);
+    return std::ranges::none_of(kUnknownToMinimal,
+                                [&](std::string_view word) { return code.find(word) != code.npos; });
+}
 
 bool has_several_kernels(std::string_view source)
 {
@@ -158,9 +181,7 @@ std::vector<std::string> optional_options(const CompileRequest& request)
         options.emplace_back("--ptxas-options=-v");
     // Leaves out textures, the CUDA runtime's types and launches from kernels, which segfold's texts do not
     // use. Makes the same code in 4 to 7 ms less.
-    if (std::ranges::none_of(kUnknownToMinimal, [&](std::string_view word) {
-            return request.source.find(word) != std::string::npos;
-        }))
+    if (takes_minimal(request.source))
         options.emplace_back("--minimal");
     if (!request.is_batch && has_several_kernels(request.source) && !makes_other_code(request.architecture))
         options.emplace_back("--split-compile=2");
@@ -318,14 +339,21 @@ std::vector<std::string> supported_architectures()
 std::string architecture_for(int major, int minor)
 {
     const int wanted = major * 10 + minor;
-    const CompilerIdentity compiler = kernel_cache().compiler();
-    const std::vector<int>& versions = compiler.architectures;
+    const std::vector<int> versions = kernel_cache().architectures();
     const auto newer = std::ranges::upper_bound(versions, wanted);
-    if (newer == versions.begin())
+    if (newer == versions.begin() && kernel_cache().only_loads())
+        throw DeviceError(fmt::format(
+            "this GPU has compute capability {}.{}, the compiled kernels of this machine are for sm_{}, and "
+            "there is no NVRTC to compile others; 'segfold cache export FILE OPERATOR --for sm_{}' writes "
+            "them on a machine that has one",
+            major, minor, fmt::join(versions, ", sm_"), wanted));
+    if (newer == versions.begin()) {
+        const CompilerIdentity compiler = kernel_cache().compiler();
         throw DeviceError(
             fmt::format("NVRTC {} ({}) does not compile for compute capability {}.{}; the oldest it knows is "
                         "sm_{}; point SEGFOLD_TOOLKIT at an older CUDA toolkit",
                         compiler.version, compiler.path, major, minor, versions.front()));
+    }
     const int closest = *(newer - 1);
     return fmt::format("{}{}", closest / 10 == major ? "sm_" : "compute_", closest);
 }

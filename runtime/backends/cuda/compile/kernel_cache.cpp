@@ -1,10 +1,15 @@
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <future>
+#include <ranges>
+#include <set>
+#include <system_error>
 
 #include "dsl/error.h"
 #include "dsl/lasting.h"
@@ -78,15 +83,35 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// Returns the compilers that were used on this machine, the last used first.
+// Returns the compilers that were used on this machine or came with imported kernels, the newest record
+// first.
+//
+// Marks all records as used, the oldest first: their order stays, and none is removed before its kernels.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
-    for (const auto& file : folder.list())
-        if (file.name.ends_with(fmt::format(".{}", kCompilerKind)))
-            if (auto identity = read_identity(folder, file.name))
-                compilers.push_back(std::move(*identity));
+    auto files = folder.list();
+    std::erase_if(files, [](const cache::FileInfo& file) {
+        return !file.name.ends_with(fmt::format(".{}", kCompilerKind));
+    });
+    for (const auto& file : std::views::reverse(files))
+        if (auto identity = read_identity(folder, file.name))
+            compilers.insert(compilers.begin(), std::move(*identity));
     return compilers;
+}
+
+// Completes the error of a program that is not on disk where no NVRTC can compile it.
+std::string without_compiler(const CompileRequest& request, const cache::Folder& folder,
+                             const std::vector<int>& architectures, const char* reason)
+{
+    return fmt::format(
+        "{} for {} is not among the kernels in {}, which are for sm_{}, and nothing here can compile it; on "
+        "a "
+        "machine with NVRTC and this version of segfold, 'segfold cache export FILE OPERATOR --for {}' with "
+        "the operator, its --type and its --layout writes such kernels, and 'segfold cache import FILE' adds "
+        "them here\n{}",
+        request.name, request.architecture, folder.path().string(), fmt::join(architectures, ", sm_"),
+        request.architecture, reason);
 }
 
 // True once kernel_cache() exists. Before that there is no note to take.
@@ -138,10 +163,14 @@ CompilerIdentity KernelCache::compiler()
 {
     const std::lock_guard lock(compiler_mutex_);
     identify();
+    know_build();
     return compilers_.front();
 }
 
 // Finds the compilers if they are not known yet. The caller must hold compiler_mutex_.
+//
+// The build of an NVRTC without a record stays unknown, because only compiled code tells it; see
+// know_build().
 void KernelCache::identify()
 {
     if (!compilers_.empty())
@@ -155,12 +184,72 @@ void KernelCache::identify()
         return;
     }
     try {
-        record_open_compiler();
-    } catch (const DeviceError&) {
+        compilers_ = {ask_compiler(false)};
+        lacks_build_ = true;
+    } catch (const DeviceError& error) {
         compilers_ = recorded_compilers(*folder_);
-        if (compilers_.empty())
-            throw;
+        only_loads_ = !compilers_.empty();
+        if (!only_loads_)
+            throw DeviceError(fmt::format(
+                "{}\nKernels that were compiled elsewhere run without it: see 'segfold help cache'",
+                error.what()));
     }
+}
+
+// Learns the build of the open NVRTC and stores its record, if that was not done yet. The caller must hold
+// compiler_mutex_.
+void KernelCache::know_build()
+{
+    if (!lacks_build_)
+        return;
+    compilers_ = {asked_.valid() ? asked_.get() : ask_compiler(true)};
+    lacks_build_ = false;
+    was_asked_ = true;
+    write(record_name(), encode(compilers_.front()));
+}
+
+// Begins to learn the build of the open NVRTC on a thread of its own, beside the compilation that makes the
+// first kernel.
+void KernelCache::ask_beside()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    if (lacks_build_ && !asked_.valid())
+        try {
+            asked_ = std::async(std::launch::async, [] { return ask_compiler(true); }).share();
+        } catch (const std::system_error&) {
+            // There is no thread; know_build() asks.
+        }
+}
+
+void KernelCache::wait_for_build()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    if (asked_.valid())
+        asked_.wait();
+}
+
+bool KernelCache::has_kernels() const
+{
+    return std::ranges::any_of(folder_->list(), [](const cache::FileInfo& file) {
+        return file.name.ends_with(fmt::format(".{}", kKernelKind));
+    });
+}
+
+std::vector<int> KernelCache::architectures()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    identify();
+    std::set<int> all;
+    for (const auto& compiler : compilers_)
+        all.insert(compiler.architectures.begin(), compiler.architectures.end());
+    return {all.begin(), all.end()};
+}
+
+bool KernelCache::only_loads()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    identify();
+    return only_loads_;
 }
 
 std::string KernelCache::record_name() const
@@ -189,6 +278,9 @@ std::optional<Compiled> KernelCache::load(const CompileRequest& request)
     {
         const std::lock_guard lock(compiler_mutex_);
         identify();
+        if (lacks_build_ && !has_kernels())
+            return std::nullopt;
+        know_build();
         compilers = compilers_;
     }
     for (const CompilerIdentity& compiler : compilers)
@@ -201,7 +293,21 @@ Compiled KernelCache::get(const CompileRequest& request)
 {
     if (auto loaded = load(request))
         return std::move(*loaded);
-    Compiled compiled = compile(request);
+    if (is_kept(request) && only_loads())
+        try {
+            (void)nvrtc();
+        } catch (const DeviceError& error) {
+            throw DeviceError(without_compiler(request, *folder_, architectures(), error.what()));
+        }
+    if (is_kept(request))
+        ask_beside();
+    Compiled compiled;
+    try {
+        compiled = compile(request);
+    } catch (const DeviceError&) {
+        wait_for_build();  // a process that ends now must not end beside a thread in NVRTC
+        throw;
+    }
     {
         const std::lock_guard lock(mutex_);
         ++counts_.compiled;
@@ -209,6 +315,25 @@ Compiled KernelCache::get(const CompileRequest& request)
     if (is_kept(request))
         keep(request, compiled);
     return compiled;
+}
+
+KernelEntry KernelCache::entry(const CompileRequest& request, Compiled compiled)
+{
+    if (!is_self_contained(request))
+        throw InputError(fmt::format("{}: its kernels depend on files or the time, and stay on this machine",
+                                     request.name));
+    std::string version;
+    if (folder_) {
+        version = compiler().version;
+    } else {
+        static const std::string& open = lasting([] { return ask_compiler(true).version; });
+        version = open;
+    }
+    return {.key = kernel_key(request, version),
+            .name = request.name,
+            .architecture = request.architecture,
+            .compiler = version,
+            .compiled = std::move(compiled)};
 }
 
 std::optional<Compiled> KernelCache::find(const CompileRequest& request, const std::string& key)
@@ -238,6 +363,7 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
         const std::lock_guard lock(compiler_mutex_);
         // NVRTC is open now. If the search has led elsewhere, it is another library than the one in the
         // record.
+        know_build();
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();
         if (!was_asked_ && (known.path != path || !is_unchanged(known)))

@@ -1,6 +1,7 @@
 #pragma once
 // Stores compiled programs on disk for later processes.
 #include <cstddef>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "runtime/backends/cuda/compile/compile.h"
 #include "runtime/backends/cuda/compile/compiler_identity.h"
+#include "runtime/backends/cuda/compile/kernel_entry.h"
 #include "runtime/support/files/cache_folder.h"
 #include "runtime/support/files/cache_settings.h"
 
@@ -46,9 +48,20 @@ public:
     /// Returns the identity of the NVRTC that compiles on this machine. Opens NVRTC only if the disk has no
     /// record of it.
     ///
-    /// If no NVRTC can be opened, returns the one whose record was used last, because its kernels can still
-    /// be loaded. Throws DeviceError if there is no record either.
+    /// If no NVRTC can be opened, returns the one whose record is newest, because its kernels can still be
+    /// loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
+
+    /// Returns the architectures that can be asked for, ascending: those that NVRTC compiles for. If no NVRTC
+    /// can be opened, returns the architectures of all records. Throws DeviceError like compiler().
+    [[nodiscard]] std::vector<int> architectures();
+
+    /// True if kernels can only be loaded, because no NVRTC can be opened.
+    [[nodiscard]] bool only_loads();
+
+    /// Returns a compiled program with the facts under which another machine finds it; see kernel_archive.h.
+    /// Throws InputError for a request that is not self-contained.
+    [[nodiscard]] KernelEntry entry(const CompileRequest& request, Compiled compiled);
 
     /// Returns the reason why kernels cannot be stored. Returns nothing if they can be stored, or if an
     /// earlier call returned the reason.
@@ -63,7 +76,11 @@ public:
 
 private:
     void identify();
+    void know_build();
+    void ask_beside();
+    void wait_for_build();
     void record_open_compiler();
+    [[nodiscard]] bool has_kernels() const;
     [[nodiscard]] std::string record_name() const;
     [[nodiscard]] bool is_kept(const CompileRequest& request) const;
     [[nodiscard]] std::optional<Compiled> find(const CompileRequest& request, const std::string& key);
@@ -72,9 +89,12 @@ private:
 
     std::unique_ptr<cache::Folder> folder_;  ///< null if nothing is stored
     std::mutex compiler_mutex_;
-    /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the last used
+    /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the newest record
     /// first, because their kernels can still be loaded.
     std::vector<CompilerIdentity> compilers_;
+    bool only_loads_ = false;   ///< true if `compilers_` are records and no NVRTC can be opened
+    bool lacks_build_ = false;  ///< true while the version of `compilers_` lacks the build of the open NVRTC
+    std::shared_future<CompilerIdentity> asked_;  ///< the open NVRTC with its build; see ask_beside()
     bool was_asked_ = false;  ///< true once `compilers_` holds the identity of the open NVRTC
     mutable std::mutex mutex_;
     std::optional<std::string> note_;

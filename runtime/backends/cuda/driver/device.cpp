@@ -130,4 +130,18 @@ DeviceInfo device(int ordinal)
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
+Target target_of_capability(int capability)
+{
+    constexpr std::int64_t kKibibyte = 1024;
+    constexpr int kAmpere = 80, kHopper = 90, kFirstOfLittle = 120;
+    std::int64_t kibibytes = 99;  // 8.6, 8.9, 12.0 and 12.1
+    if (capability < kAmpere)
+        kibibytes = 64;
+    else if (capability == kAmpere || capability == 87)
+        kibibytes = 163;
+    else if (capability >= kHopper && capability < kFirstOfLittle)
+        kibibytes = 227;
+    return {capability >= kAmpere, capability >= kAmpere, kibibytes * kKibibyte, capability};
+}
+
 }  // namespace segfold::cuda

@@ -59,4 +59,10 @@ struct DeviceInfo {
             10 * info.compute_major + info.compute_minor};
 }
 
+/// Returns the same for any GPU of compute capability `capability`, ten times the major number plus the minor
+/// one.
+///
+/// Source: NVIDIA, "CUDA C++ Programming Guide", 13.0, 2025, technical specifications per compute capability.
+[[nodiscard]] Target target_of_capability(int capability);
+
 }  // namespace segfold::cuda

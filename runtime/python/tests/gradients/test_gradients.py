@@ -134,7 +134,7 @@ def test_what_was_told_of_an_operator_is_not_told_of_its_gradient():
     )
     by_x = sf.gradient(op, wrt="x")
     with pytest.warns(sf.FoldWarning, match="operator leaning is not associative"):
-        op(X, offsets=OFFSETS)
+        op(X, offsets=OFFSETS, backend="cpu")
     with warnings.catch_warnings():
         warnings.simplefilter("error", sf.FoldWarning)
-        by_x(X, X, offsets=OFFSETS)
+        by_x(X, X, offsets=OFFSETS, backend="cpu")

@@ -1,0 +1,146 @@
+#include "runtime/backends/cuda/compile/kernel_archive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "dsl/error.h"
+#include "dsl/message/visible.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
+#include "runtime/data/formats/zip.h"
+#include "runtime/support/files/cache_folder.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/files/refuse.h"
+#include "runtime/support/files/sha256.h"
+
+namespace segfold::cuda {
+namespace {
+
+// More than any compiled program has; a member that claims more is refused before its bytes are read.
+constexpr std::uint64_t kMostMemberBytes = std::uint64_t{64} << 20;
+
+// The name under which a folder keeps the record of a compiler whose kernels were imported.
+std::string record_name(const CompilerIdentity& compiler)
+{
+    return cache::file_name(cache::sha256_hex("imported " + compiler.version), kCompilerKind);
+}
+
+std::string kernel_name(const KernelEntry& kernel) { return cache::file_name(kernel.key, kKernelKind); }
+
+// True for a name that a kernel cache gives: a digest, and one of two kinds. No such name leads elsewhere.
+bool is_name(std::string_view name, std::string_view kind)
+{
+    constexpr std::size_t kDigits = 64;
+    return name.size() == kDigits + 1 + kind.size() && name.ends_with(kind) && name[kDigits] == '.' &&
+           name.find_first_not_of("0123456789abcdef") == kDigits;
+}
+
+std::string read_member_bytes(const InputFile& file, const ZipMember& member, const std::string& where)
+{
+    if (member.bytes > kMostMemberBytes)
+        refuse(where, fmt::format("claims {} bytes; no compiled kernel has more than {}", member.bytes,
+                                  kMostMemberBytes));
+    std::string bytes(static_cast<std::size_t>(member.bytes), '\0');
+    read_zip_member(file, member, where,
+                    [&](const ZipSource& source) { source(std::as_writable_bytes(std::span(bytes))); });
+    return bytes;
+}
+
+}  // namespace
+
+void write_archive(const std::string& path, const KernelArchive& archive)
+{
+    OutputFile file(path);
+    ZipWriter writer(file, true, false);
+    const auto add = [&](const std::string& name, const std::string& bytes) {
+        writer.add(name, {}, std::as_bytes(std::span(bytes)));
+    };
+    add(record_name(archive.compiler), encode(archive.compiler));
+    for (const auto& kernel : archive.kernels)
+        add(kernel_name(kernel), encode(kernel));
+    writer.finish();
+    file.commit();
+}
+
+KernelArchive read_archive(const std::string& path)
+{
+    const InputFile file(path);
+    KernelArchive archive;
+    std::optional<std::string> record;
+    std::set<std::string> names;
+    for (const auto& member : read_zip_directory(file)) {
+        const bool is_kernel = is_name(member.name, kKernelKind);
+        const auto where = fmt::format("{}:{}", path, is_kernel ? member.name.substr(0, 12) : "record");
+        if ((!is_kernel && !is_name(member.name, kCompilerKind)) || !names.insert(member.name).second)
+            refuse(path,
+                   fmt::format("has a member '{}', which no archive of compiled kernels has{}; take one "
+                               "that 'segfold cache export' has written",
+                               visible(member.name), names.contains(member.name) ? " twice" : ""));
+        const auto bytes = read_member_bytes(file, member, where);
+        try {
+            if (is_kernel) {
+                auto kernel = decode_entry(bytes);
+                if (kernel_name(kernel) != member.name)
+                    throw InputError(fmt::format("holds the kernel of the key {}", kernel.key));
+                archive.kernels.push_back(std::move(kernel));
+            } else if (record) {
+                throw InputError("is a second record of a compiler; an archive has one");
+            } else {
+                archive.compiler = decode_identity(bytes);
+                record = member.name;
+            }
+        } catch (const InputError& error) {
+            refuse(where, error.what());
+        }
+    }
+    if (!record || archive.kernels.empty())
+        refuse(path, fmt::format("holds no {}; take an archive that 'segfold cache export' has written",
+                                 !record ? "record of the compiler" : "kernels"));
+    for (const auto& kernel : archive.kernels)
+        if (kernel.compiler != archive.compiler.version)
+            refuse(path, fmt::format("holds a kernel of NVRTC {} beside a record of NVRTC {}",
+                                     visible(kernel.compiler), visible(archive.compiler.version)));
+    return archive;
+}
+
+void import_archive(const KernelArchive& archive, const cache::Settings& settings)
+{
+    if (!settings.is_on)
+        throw InputError("SEGFOLD_CACHE is off, so nothing that is imported would be found; unset it");
+    if (settings.folder.empty())
+        throw InputError("none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names the folder of the cache");
+    std::uint64_t bytes = 0;
+    for (const auto& kernel : archive.kernels)
+        bytes += encode(kernel).size();
+    if (bytes > settings.most_bytes / 2)
+        throw InputError(
+            fmt::format("the kernels have {} bytes, and the cache may hold {}; set SEGFOLD_CACHE_BYTES to {} "
+                        "or more, here "
+                        "and for the programs that use them",
+                        bytes, settings.most_bytes, 2 * bytes));
+    cache::Folder folder(settings.folder, settings.most_bytes);
+    auto compiler = archive.compiler;
+    if (const auto known = folder.read(record_name(compiler)))
+        try {
+            const auto before = decode_identity(*known);
+            std::set<int> all(compiler.architectures.begin(), compiler.architectures.end());
+            all.insert(before.architectures.begin(), before.architectures.end());
+            compiler.architectures.assign(all.begin(), all.end());
+        } catch (const InputError&) {
+            // A damaged record is replaced.
+        }
+    compiler.path.clear();  // whatever the archive says: no library is opened for it
+    compiler.file = kNoFile;
+    const auto write = [&](const std::string& name, const std::string& contents) {
+        if (const auto reason = folder.write(name, contents); !reason.empty())
+            throw InputError(fmt::format("{}: {}", folder.path().string(), reason));
+    };
+    for (const auto& kernel : archive.kernels)
+        write(kernel_name(kernel), encode(kernel));
+    write(record_name(compiler), encode(compiler));
+}
+
+}  // namespace segfold::cuda

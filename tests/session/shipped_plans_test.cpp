@@ -1,0 +1,133 @@
+// Plans for machines without a compiler: they are those that a fold there asks for.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "dsl/text/standard_operators.h"
+#include "runtime/laws/operator_laws.h"
+#include "runtime/session/core.h"
+#include "runtime/session/shipped/shipped_texts.h"
+#include "runtime/support/random.h"
+#include "tests/common/skeleton_backend.h"
+
+namespace segfold::shipped_plans_test {
+namespace {
+
+std::set<std::string> shipped_texts(const Operator& op, const ExportOptions& options, Session& session,
+                                    int capability = 90)
+{
+    std::set<std::string> texts;
+    for_each_shipped(op, capability, options, session,
+                     [&](const Emitted& emitted) { texts.insert(emitted.source); });
+    return texts;
+}
+
+/// Shapes by lot, with thresholds between the octaves that an export asks.
+std::vector<Shape> shapes_by_lot(int count, std::uint64_t seed)
+{
+    RandomSequence random(seed);
+    const auto lot = [&](double octaves) {  // up to 2^octaves, each octave as likely
+        return std::exp2(octaves * static_cast<double>(random() >> 11) / static_cast<double>(1ULL << 53));
+    };
+    std::vector<Shape> shapes;
+    for (int i = 0; i < count; ++i) {
+        const auto elements = static_cast<std::int64_t>(lot(28)) + 1;
+        const auto segments =
+            std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(elements) / lot(16)));
+        const auto longest = std::min(
+            elements, static_cast<std::int64_t>(static_cast<double>(elements / segments + 1) * lot(8)));
+        shapes.push_back(
+            {elements, segments, i % 3 == 0 ? 0 : longest, 0,
+             i % 3 == 0 ? 0 : static_cast<std::int64_t>(static_cast<double>(elements) * lot(2))});
+    }
+    return shapes;
+}
+
+TEST(ShippedPlans, AreThoseThatFoldsElsewhereAskFor)
+{
+    Session session({.backend = "simt", .asks_records = false});
+    int asked = 0, found = 0;
+    for (const auto* name : {"sum_f32", "argmax_f32", "mean_variance_f32", "softmax_f32", "spmv_f32"}) {
+        const auto op = standard_operator(name);
+        for (const auto* layout : {"offsets", "keys"}) {
+            if (layout == std::string("keys") && !op.outputs.empty())
+                continue;
+            const auto texts = shipped_texts(op, {.layouts = {layout}}, session);
+            const auto laws = while_nothing_overflows(session.laws(op), op);
+            auto problem = make_problem(
+                op, layout == std::string("keys") ? SegmentForm::keys : SegmentForm::offsets, 32, laws);
+            for (const auto& shape : shapes_by_lot(100, 7)) {
+                const auto chosen = core(session).choose(problem, shape, laws, {}, "no record is asked");
+                ++asked;
+                found += texts.contains(chosen.plan->emitted.source);
+            }
+        }
+    }
+    EXPECT_GE(found, asked * 98 / 100) << "of " << asked;
+}
+
+TEST(ShippedPlans, AreNarrowedByWhatIsAskedFor)
+{
+    Session session({.backend = "simt", .asks_records = false});
+    const auto op = standard_operator("sum_f32");
+    const auto all = shipped_texts(op, {}, session);
+    const auto some = shipped_texts(op, {.num_elements = 1 << 20}, session);
+    const auto one = shipped_texts(op, {.plan = {.stage = "tile_scan"}}, session);
+    const auto equal = shipped_texts(op, {.layouts = {"uniform=4"}}, session);
+    EXPECT_LT(some.size(), all.size());
+    EXPECT_FALSE(some.empty());
+    EXPECT_FALSE(equal.empty());
+    for (const auto& text : one)
+        EXPECT_TRUE(text.starts_with("// tile_scan: ")) << text.substr(0, 40);
+    for (const auto& text : some)
+        EXPECT_TRUE(all.contains(text));
+    EXPECT_NE(shipped_texts(op, {.index_bits = 64}, session), all);
+    EXPECT_THROW((void)shipped_texts(op, {.layouts = {"sideways"}}, session), InputError);
+}
+
+/// A machine that compiles nothing, and has one stage.
+class LoadingBackend : public test::SkeletonBackend {
+public:
+    explicit LoadingBackend(std::string stage) : stage_(std::move(stage)) {}
+    [[nodiscard]] bool only_loads() override { return true; }
+    [[nodiscard]] double seconds_to_compile(const Emitted& text) override
+    {
+        return text.stage == stage_ ? 0 : std::numeric_limits<double>::infinity();
+    }
+
+private:
+    std::string stage_;
+};
+
+/// Only where all stages give the same bits may what is there decide what runs, and never against the caller.
+TEST(ShippedPlans, AreTakenWhereNothingRounds)
+{
+    Session session(std::make_unique<LoadingBackend>("tile_scan"), {.asks_records = false});
+    const auto taken = [&](const char* name, const PlanRequest& request = {}) {
+        const auto op = standard_operator(name);
+        const auto laws = session.laws(op);
+        return core(session)
+            .choose(make_problem(op, SegmentForm::offsets, 32, laws), {1 << 24, 1 << 19}, laws, request,
+                    "none")
+            .plan->stage->name;
+    };
+    EXPECT_EQ(taken("sum_i32"), "tile_scan");
+    EXPECT_EQ(taken("sum_i32"), "tile_scan") << "the second fold as the first one";
+    EXPECT_EQ(taken("sum_i32", {.first = First::best}), "tile_scan");
+    EXPECT_NE(taken("sum_f32"), "tile_scan") << "another order of sums has other bits";
+    EXPECT_EQ(taken("sum_i32", {.stage = "warp_per_segment"}), "warp_per_segment");
+    Session none(std::make_unique<LoadingBackend>("nothing"), {.asks_records = false});
+    const auto op = standard_operator("sum_i32");
+    const auto laws = none.laws(op);
+    EXPECT_EQ(
+        core(none)
+            .choose(make_problem(op, SegmentForm::offsets, 32, laws), {1 << 24, 1 << 19}, laws, {}, "none")
+            .plan->chosen_by(),
+        "measured rows")
+        << "where nothing is there, the error is of the stage that all take";
+}
+
+}  // namespace
+}  // namespace segfold::shipped_plans_test
