@@ -339,6 +339,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
 
     const auto all_sizes = plumbing.sizes;
     Emitted emitted;
+    emitted.stage = stage.name;
     emitted.dialect = stage.dialect;
     emitted.is_associative = problem.laws.associative;
     emitted.form = problem.form;

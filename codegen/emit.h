@@ -45,6 +45,7 @@ struct EmittedLaunch {
 /// segments), num_multiprocessors, state_bytes, the tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
+    std::string stage;                     ///< name of the stage
     std::shared_ptr<const LineMap> lines;  ///< origins of the text's lines, for messages
     Dialect dialect = Dialect::cuda;       ///< the dialect of the stage
     /// The form of segments that kernels read: the problem's form, or its converted_form().

@@ -1,8 +1,9 @@
 #include "dsl/expression.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <limits>
 
 namespace segfold {
 namespace {
@@ -59,10 +60,24 @@ ExpressionNode node(ExpressionKind kind, Position position)
     return result;
 }
 
-/// True for values that print alike: all NaN are equal, -0 and 0 differ.
-bool same_real(double left, double right)
+/// The digest of a node whose arguments have theirs. All NaN are equal, because they print alike; -0 and 0
+/// differ.
+Digest digest_of(const ExpressionNode& node)
 {
-    return (std::isnan(left) && std::isnan(right)) || std::memcmp(&left, &right, sizeof left) == 0;
+    Digest digest;
+    digest.add(static_cast<std::uint64_t>(node.kind) | static_cast<std::uint64_t>(node.operand) << 8U |
+               static_cast<std::uint64_t>(node.type ? 1 + static_cast<int>(*node.type) : 0) << 16U |
+               static_cast<std::uint64_t>(node.negative) << 24U |
+               static_cast<std::uint64_t>(node.rest + 1) << 32U |
+               static_cast<std::uint64_t>(node.arguments.size()) << 40U);
+    digest.add(node.name);
+    digest.add(node.symbol);
+    digest.add(node.magnitude);
+    digest.add(std::bit_cast<std::uint64_t>(std::isnan(node.real) ? std::numeric_limits<double>::quiet_NaN()
+                                                                  : node.real));
+    for (const auto& argument : node.arguments)
+        digest.add(argument->digest);
+    return digest;
 }
 
 }  // namespace
@@ -81,6 +96,7 @@ Expression::Expression(ExpressionNode node)
     if (node.depth > kDeepestTree)
         throw SpecError("the expression nests deeper than " + std::to_string(kDeepestExpression) +
                         " levels; name parts of it with 'let'");
+    node.digest = digest_of(node);
     node_ = std::make_shared<const ExpressionNode>(std::move(node));
 }
 
@@ -123,14 +139,7 @@ bool same(const Expression& left, const Expression& right)
 {
     if (!left.has_value() || !right.has_value())
         return left.has_value() == right.has_value();
-    const auto& a = *left;
-    const auto& b = *right;
-    return &a == &b ||
-           (a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
-            a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
-            a.rest == b.rest && a.type == b.type &&
-            std::ranges::equal(a.arguments, b.arguments,
-                               [](const Expression& x, const Expression& y) { return same(x, y); }));
+    return left->digest == right->digest;
 }
 
 Expression make_real(NearReal number, Position position)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/digest.h"
 #include "dsl/message/source.h"
 #include "dsl/rounding.h"
 #include "dsl/type.h"
@@ -57,6 +58,7 @@ struct ExpressionNode {
     Position position;
     int depth = 1;  ///< number of levels of the subtree
     int size = 1;   ///< nodes of the subtree, at most kMostNodes + 1; a shared node counts at each use
+    Digest digest;  ///< of the subtree without its positions; equal exactly if same() holds
 };
 
 /// A handle to an immutable expression tree; cheap to copy.

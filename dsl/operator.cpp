@@ -6,33 +6,50 @@
 namespace segfold {
 namespace {
 
-bool same_optional(const std::optional<Expression>& left, const std::optional<Expression>& right)
+void add(Digest& digest, const Expression& expression)
 {
-    return left.has_value() == right.has_value() && (!left || same(*left, *right));
+    digest.add(std::uint64_t{expression.has_value()});
+    if (expression.has_value())
+        digest.add(expression->digest);
 }
 
-bool same_block(const Block& left, const Block& right)
+void add(Digest& digest, const Block& block)
 {
-    const auto same_let = [](const Let& a, const Let& b) {
-        return a.name == b.name && same(a.value, b.value);
-    };
-    const auto same_set = [](const Assignment& a, const Assignment& b) {
-        return a.field == b.field && same(a.value, b.value);
-    };
-    return std::ranges::equal(left.lets, right.lets, same_let) &&
-           std::ranges::equal(left.assignments, right.assignments, same_set);
+    digest.add(block.lets.size());
+    for (const auto& let : block.lets) {
+        digest.add(let.name);
+        add(digest, let.value);
+    }
+    digest.add(block.assignments.size());
+    for (const auto& assignment : block.assignments) {
+        digest.add(assignment.field);
+        add(digest, assignment.value);
+    }
 }
 
-bool same_optional_block(const std::optional<Block>& left, const std::optional<Block>& right)
+void add(Digest& digest, const Scan& scan)
 {
-    return left.has_value() == right.has_value() && (!left || same_block(*left, *right));
+    digest.add(scan.before);
+    digest.add(scan.through);
+    digest.add(std::uint64_t{scan.reverse});
+    add(digest, scan.block);
 }
 
-bool same_scan(const std::optional<Scan>& left, const std::optional<Scan>& right)
+template <class Part>
+void add(Digest& digest, const std::optional<Part>& part)
 {
-    return left.has_value() == right.has_value() &&
-           (!left || (left->before == right->before && left->through == right->through &&
-                      left->reverse == right->reverse && same_block(left->block, right->block)));
+    digest.add(std::uint64_t{part.has_value()});
+    if (part)
+        add(digest, *part);
+}
+
+void add(Digest& digest, const std::vector<ResultField>& fields)
+{
+    digest.add(fields.size());
+    for (const auto& field : fields) {
+        digest.add(field.name);
+        digest.add(static_cast<std::uint64_t>(field.type));
+    }
 }
 
 /// True if `holds` is true for the node or any node below it.
@@ -98,28 +115,37 @@ bool rounds_freely(const ExpressionNode& node, const Operator& op)
 
 }  // namespace
 
-bool same(const Operator& left, const Operator& right)
+Digest digest_of(const Operator& op)
 {
-    const auto same_parameter = [](const Parameter& a, const Parameter& b) {
-        return a.name == b.name && a.type == b.type && a.table == b.table && a.scalar == b.scalar &&
-               a.row == b.row;
-    };
-    const auto same_field = [](const StateField& a, const StateField& b) {
-        return a.name == b.name && a.type == b.type && same_optional(a.identity, b.identity);
-    };
-    const auto same_result = [](const ResultField& a, const ResultField& b) {
-        return a.name == b.name && a.type == b.type;
-    };
-    return left.name == right.name && std::ranges::equal(left.parameters, right.parameters, same_parameter) &&
-           std::ranges::equal(left.results, right.results, same_result) &&
-           std::ranges::equal(left.state, right.state, same_field) && same_block(left.lift, right.lift) &&
-           std::ranges::equal(left.outputs, right.outputs, same_result) &&
-           left.keeps_results == right.keeps_results && same_optional_block(left.map, right.map) &&
-           same_scan(left.scan, right.scan) && left.earlier == right.earlier && left.later == right.later &&
-           same_block(left.combine, right.combine) && same_optional_block(left.append, right.append) &&
-           same_optional_block(left.finish, right.finish) && same_optional_block(left.empty, right.empty) &&
-           left.laws == right.laws;
+    Digest digest;
+    digest.add(op.name);
+    digest.add(op.parameters.size());
+    for (const auto& parameter : op.parameters) {
+        digest.add(parameter.name);
+        digest.add(static_cast<std::uint64_t>(parameter.type) << 3U | std::uint64_t{parameter.table} << 2U |
+                   std::uint64_t{parameter.scalar} << 1U | std::uint64_t{parameter.row});
+    }
+    add(digest, op.results);
+    add(digest, op.outputs);
+    digest.add(op.state.size());
+    for (const auto& field : op.state) {
+        digest.add(field.name);
+        digest.add(static_cast<std::uint64_t>(field.type));
+        add(digest, field.identity);
+    }
+    add(digest, op.lift);
+    digest.add(op.earlier);
+    digest.add(op.later);
+    add(digest, op.combine);
+    for (const auto* part : {&op.append, &op.finish, &op.empty, &op.map})
+        add(digest, *part);
+    add(digest, op.scan);
+    digest.add(std::uint64_t{op.keeps_results} << 2U | std::uint64_t{op.laws.commutative} << 1U |
+               std::uint64_t{op.laws.idempotent});
+    return digest;
 }
+
+bool same(const Operator& left, const Operator& right) { return digest_of(left) == digest_of(right); }
 
 std::vector<ResultField> returned_fields(const Operator& op)
 {

@@ -129,7 +129,12 @@ struct Operator {
 /// Name of the only result field if the author gave none (`-> f32`).
 inline constexpr const char* kResultName = "result";
 
-/// True if both operators are equal. Positions, sources and descriptions do not count.
+/// Returns a digest of the operator, by which caches and kept plans know it. Positions, sources and
+/// descriptions do not count. It reads the declared fields and the digests that expressions have from their
+/// construction, and walks no tree.
+Digest digest_of(const Operator& op);
+
+/// True if both operators are equal: if their digests are.
 bool same(const Operator& left, const Operator& right);
 
 /// The arrays that a fold returns, in order: the results, if the operator keeps them, then the outputs.

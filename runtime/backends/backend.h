@@ -71,23 +71,23 @@ public:
     [[nodiscard]] virtual bool only_loads() { return false; }
     /// The seconds that compiling the text of a plan is expected to take; 0 if it is compiled already, in
     /// memory or on disk; infinite if it is not and only_loads(). Several threads may call it.
-    [[nodiscard]] virtual double seconds_to_compile(const PlanText& /*plan*/) { return 0; }
+    [[nodiscard]] virtual double seconds_to_compile(const Emitted& /*text*/) { return 0; }
     /// Compiles the texts of plans at once, each on a thread of its own, so that runs find them compiled. A
     /// text that does not compile makes its run fail.
-    virtual void compile_all(std::span<const PlanText> /*plans*/) {}
+    virtual void compile_all(std::span<const Emitted> /*texts*/) {}
 
     /// The GPU's context; null without a GPU. Waits until the context exists.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
     /// The programs compiled for the GPU; null without a GPU.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload. `plan` must not be null if runs_stages() is true. `times`, if not null, receives the
-    /// times of the run's parts.
+    /// Runs a workload. `text` is that of a stage, and must not be null if runs_stages() is true. `times`, if
+    /// not null, receives the times of the run's parts.
     ///
     /// Throws InputError if check_workload() refuses the workload or an element reads past the end of a
     /// checked table; DeviceError if the device or a compiler fails; simt::SimtError if simt finds a fault in
     /// a kernel.
-    [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
+    [[nodiscard]] Results run(const Workload& workload, const Emitted* text,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
     /// Returns an object that times plans of this back end, for bench, tune and regress. A back end that can
@@ -96,7 +96,7 @@ public:
 
 private:
     /// Does the work of run(), except that run() itself sets RunTimes::seconds.
-    [[nodiscard]] virtual Results run_workload(const Workload& workload, const PlanText* plan,
+    [[nodiscard]] virtual Results run_workload(const Workload& workload, const Emitted* text,
                                                const Circumstances& circumstances, RunTimes& times) = 0;
 };
 

@@ -39,15 +39,15 @@ std::string_view automatic_backend(const BackendOptions& options, bool runs_cuda
     return runs_cuda_stage ? "simt" : "cpu";
 }
 
-Results Backend::run(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+Results Backend::run(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                      RunTimes* times)
 {
-    if (runs_stages() && plan == nullptr)
+    if (runs_stages() && text == nullptr)
         throw InternalError(fmt::format("back end {} is run without a plan", name()));
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     RunTimes taken;
-    auto results = run_workload(workload, plan, circumstances, taken);
+    auto results = run_workload(workload, text, circumstances, taken);
     taken.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (times)
         *times = taken;

@@ -153,11 +153,24 @@ void BoundPlan::put_index(std::size_t place, std::int64_t value)
 
 void BoundPlan::write(const BoundLayout::Slot& slot, std::span<const std::uint64_t> addresses)
 {
-    if (addresses.size() != slot.pointers.size())
-        throw InternalError(std::to_string(addresses.size()) + " addresses for the " +
-                            std::to_string(slot.pointers.size()) + " pointers of a kernel's struct");
+    const auto& pointers = pointers_of(slot, addresses.size());
     for (std::size_t i = 0; i < addresses.size(); ++i)
-        put(slot.pointers[i], addresses[i]);
+        put(pointers[i], addresses[i]);
+}
+
+void BoundPlan::bind_results(std::span<const MutableArrayView> arrays)
+{
+    const auto& pointers = pointers_of(layout_->slots_[BoundLayout::results], arrays.size());
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        put(pointers[i], reinterpret_cast<std::uint64_t>(arrays[i].data));
+}
+
+const std::vector<std::size_t>& BoundPlan::pointers_of(const BoundLayout::Slot& slot, std::size_t count)
+{
+    if (count != slot.pointers.size())
+        throw InternalError(std::to_string(count) + " addresses for the " +
+                            std::to_string(slot.pointers.size()) + " pointers of a kernel's struct");
+    return slot.pointers;
 }
 
 void BoundPlan::bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length)

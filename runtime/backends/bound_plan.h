@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/backends/launch_plan.h"
+#include "runtime/data/array_view.h"
 
 namespace segfold {
 
@@ -96,6 +97,7 @@ public:
     {
         write(layout_->slots_[BoundLayout::results], addresses);
     }
+    void bind_results(std::span<const MutableArrayView> arrays);
     void bind_scratch(std::size_t place, std::uint64_t address) { put(layout_->scratch_at_[place], address); }
 
     /// Returns the addresses of a launch's arguments, for cuLaunchKernel. Later binding changes the arguments
@@ -112,6 +114,8 @@ public:
 
 private:
     void write(const BoundLayout::Slot& slot, std::span<const std::uint64_t> addresses);
+    /// Returns the places of the slot's addresses. Throws InternalError if there are not `count`.
+    static const std::vector<std::size_t>& pointers_of(const BoundLayout::Slot& slot, std::size_t count);
     template <class T>
     void put(std::size_t place, T value)
     {

@@ -189,19 +189,6 @@ private:
     Results kept_;
 };
 
-class HostTimedPlan : public TimedPlan {
-public:
-    HostTimedPlan(TimedLaunch launch, double compile_seconds)
-        : launch_(std::move(launch)), compile_seconds_(compile_seconds)
-    {}
-    void launch() override { launch_(); }
-    [[nodiscard]] double compile_seconds() const override { return compile_seconds_; }
-
-private:
-    TimedLaunch launch_;
-    double compile_seconds_;
-};
-
 class HostTiming : public Timing {
 public:
     explicit HostTiming(HostPlans plans) : plans_(std::move(plans)) {}
@@ -235,25 +222,17 @@ public:
         return std::make_unique<HostPlaced>(workload, std::move(arrays));
     }
 
-    double compile(const PlanText& plan) override { return plans_.compile ? plans_.compile(plan) : 0; }
-    void compile_each(std::span<const PlanText> plans) override
+    double compile(const Emitted& text) override { return plans_.compile ? plans_.compile(text) : 0; }
+    void compile_each(std::span<const Emitted> texts) override
     {
-        if (!plans_.compile)
-            return;
-        parallel_for(static_cast<std::int64_t>(plans.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-            for (auto i = begin; i < end; ++i)
-                try {
-                    (void)plans_.compile(plans[static_cast<std::size_t>(i)]);
-                } catch (const Error&) {
-                    // prepare() reports the error.
-                }
-        });
+        if (plans_.compile)
+            compile_on_all_cores(texts, plans_.compile);
     }
-    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override
+    [[nodiscard]] TimedPlan prepare(PlacedWorkload& placed, const Emitted& text) override
     {
-        const double seconds = compile(plan);
+        const double seconds = compile(text);
         auto& own = dynamic_cast<HostPlaced&>(placed);
-        return std::make_unique<HostTimedPlan>(plans_.prepare(own.own(), plan, own.own_results()), seconds);
+        return {plans_.prepare(own.own(), text, own.own_results()), seconds};
     }
 
     [[nodiscard]] ReadCeiling read_ceiling() override
@@ -313,6 +292,19 @@ private:
 };
 
 }  // namespace
+
+void compile_on_all_cores(std::span<const Emitted> texts,
+                          const std::function<double(const Emitted& text)>& compile)
+{
+    parallel_for(std::ssize(texts), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = begin; i < end; ++i)
+            try {
+                (void)compile(texts[static_cast<std::size_t>(i)]);
+            } catch (const Error&) {
+                // the run of the text reports the error
+            }
+    });
+}
 
 std::unique_ptr<Timing> make_host_timing(HostPlans plans)
 {

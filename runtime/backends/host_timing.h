@@ -2,6 +2,7 @@
 // Times plans on the host, by the host's clock.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/backends/timing.h"
@@ -14,12 +15,16 @@ struct HostPlans {
     std::string compiler = "none";
     /// Compiles a plan on its first call and returns the seconds that the compilation took. Several threads
     /// may call it. The function is empty if nothing is compiled.
-    std::function<double(const PlanText& plan)> compile = {};
+    std::function<double(const Emitted& text)> compile = {};
     /// Binds a plan to the arrays of a workload and to result arrays, and returns the launch. There is one
     /// result array per field, with room for every segment. All arguments must outlive the launch. The launch
     /// returns when the fold is done.
-    std::function<TimedLaunch(const Workload& workload, const PlanText& plan, Results& results)> prepare;
+    std::function<TimedLaunch(const Workload& workload, const Emitted& text, Results& results)> prepare;
 };
+
+/// Calls `compile` for each text, on all cores. Drops errors, which the run of the text meets again.
+void compile_on_all_cores(std::span<const Emitted> texts,
+                          const std::function<double(const Emitted& text)>& compile);
 
 /// Makes the timing of a host's plans. A launch is over when it returns, so each launch is timed alone. The
 /// read ceiling is the rate at which all threads together read memory. The cache is the processor's

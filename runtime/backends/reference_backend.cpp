@@ -12,7 +12,7 @@ public:
     [[nodiscard]] bool runs_stages() const override { return false; }
 
 private:
-    Results run_workload(const Workload& workload, const PlanText* /*plan*/,
+    Results run_workload(const Workload& workload, const Emitted* /*text*/,
                          const Circumstances& /*circumstances*/, RunTimes& /*times*/) override
     {
         return right_results(workload);

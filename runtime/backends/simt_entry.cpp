@@ -28,14 +28,14 @@ public:
     }
 
 private:
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
         // A run that looks for faults has few blocks, so that each block takes several tiles and faults
         // between tiles show.
         constexpr int kMultiprocessors = 4, kFewMultiprocessors = 2;
         const bool varies = circumstances.scratch_poison.has_value();
-        return simt::run(workload, plan->emitted, options_of(circumstances.round), {},
+        return simt::run(workload, *text, options_of(circumstances.round), {},
                          varies ? kFewMultiprocessors : kMultiprocessors, circumstances.launches,
                          circumstances.shifted_elements, circumstances.scratch_poison, &times);
     }

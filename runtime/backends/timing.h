@@ -12,12 +12,6 @@
 
 namespace segfold {
 
-/// A stage's text for a problem, and the stage's name for messages.
-struct PlanText {
-    const Emitted& emitted;
-    std::string stage;
-};
-
 /// Starts work on a back end. Timing can tell when this work has ended.
 using TimedLaunch = std::function<void()>;
 
@@ -101,14 +95,10 @@ public:
 };
 
 /// A plan that is compiled, loaded, and bound to a placed workload.
-class TimedPlan {
-public:
-    virtual ~TimedPlan() = default;
-    /// Starts the plan once. Throws DeviceError if a kernel cannot be launched.
-    virtual void launch() = 0;
-    [[nodiscard]] virtual double compile_seconds() const = 0;
-    /// Returns one entry per kernel, in launch order; empty if no compiler reports registers.
-    [[nodiscard]] virtual std::vector<KernelUse> kernels() const { return {}; }
+struct TimedPlan {
+    TimedLaunch launch;  ///< starts the plan once; throws DeviceError if a kernel cannot be launched
+    double compile_seconds = 0;
+    std::vector<KernelUse> kernels = {};  ///< in launch order; empty if no compiler reports registers
 };
 
 /// Measures plans of one back end, with the back end's memory, compiler and clock. Only one thread at a time
@@ -138,15 +128,14 @@ public:
 
     /// Compiles a plan if it is not compiled yet. Returns the seconds that its compilation took. Throws
     /// DeviceError with the compiler's message.
-    virtual double compile(const PlanText& plan) = 0;
+    virtual double compile(const Emitted& text) = 0;
     /// Compiles several plans in parallel. If a plan does not compile, prepare() reports the error later.
-    virtual void compile_each(std::span<const PlanText> plans) = 0;
+    virtual void compile_each(std::span<const Emitted> texts) = 0;
     /// Announces texts that will probably be needed soon, so that they can be compiled in the background.
     /// Replaces texts announced before.
-    virtual void expect(std::span<const PlanText> plans) { (void)plans; }
+    virtual void expect(std::span<const Emitted> texts) { (void)texts; }
     /// Loads and binds a plan. Throws DeviceError if it does not compile or cannot be loaded.
-    [[nodiscard]] virtual std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed,
-                                                             const PlanText& plan) = 0;
+    [[nodiscard]] virtual TimedPlan prepare(PlacedWorkload& placed, const Emitted& text) = 0;
 
     /// Measures the rate of reading more memory than all caches hold. Returns the rate of the fastest of
     /// several kernels.

@@ -149,7 +149,6 @@ private:
                               std::uint64_t round) const
     {
         const auto emitted = emit(problem, stage, configuration, catalogue_);
-        const PlanText plan{emitted, stage.name};
         // Two launches show whether the first one leaves scratch memory ready for the second.
         const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
         Circumstances circumstances{.launches = leaves ? 2 : 1, .round = round};
@@ -157,7 +156,7 @@ private:
             circumstances.shifted_elements = 1;
             circumstances.scratch_poison = kScratchPoison;
         }
-        return backend_.run(workload_, &plan, circumstances);
+        return backend_.run(workload_, &emitted, circumstances);
     }
 
     [[nodiscard]] Results run_spread(

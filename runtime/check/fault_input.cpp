@@ -219,8 +219,7 @@ private:
         try {
             const auto plan = choose_plan({stage.name, settings}, problem, shape_of(workload), laws,
                                           core(session_).catalogue());
-            const PlanText text{plan.emitted, stage.name};
-            return core(session_).backend().run(workload, &text);
+            return core(session_).backend().run(workload, &plan.emitted);
         } catch (const InputError&) {  // the settings do not fit together
             return std::nullopt;
         } catch (const simt::SimtError&) {

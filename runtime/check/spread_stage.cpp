@@ -81,8 +81,8 @@ Results gathered(Communicator& ranks, const RankResults& mine)
 
 SliceDevice device_of(Backend& backend, const Circumstances& circumstances)
 {
-    return {[&backend, circumstances](const Workload& part, const PlanText* plan, RunTimes&) {
-                return backend.run(part, plan, circumstances);
+    return {[&backend, circumstances](const Workload& part, const Emitted* text, RunTimes&) {
+                return backend.run(part, text, circumstances);
             },
             true, backend.target()};
 }

@@ -202,11 +202,10 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     last_ = {segments.form, "", segments.num_elements, segments.num_segments, "", false};
     const auto& text = emitted(workload);
     last_.configuration = segfold::print(text.configuration);
-    const PlanText plan{text, stage_.name};
     auto varied = circumstances;
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
     ++varied.round;  // simt draws no random schedule in round 0
-    return setting_.backend.run(workload, &plan, varied);
+    return setting_.backend.run(workload, &text, varied);
 }
 
 int Trial::num_ranks() const

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "dsl/array.h"
 #include "dsl/type.h"
 
 namespace segfold {
@@ -160,6 +161,24 @@ struct MutableArrayView {
 inline ArrayView::ArrayView(const MutableArrayView& array)
     : ArrayView(array.type, array.data, array.length, array.place)
 {}
+
+/// Views an array of the host, with its rows if it has any.
+[[nodiscard]] inline ArrayView view_of(const Array& array)
+{
+    ArrayView view(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
+    view.num_features = array.row_length() == 0 ? 1 : static_cast<std::int64_t>(array.row_length());
+    return view;
+}
+/// Views an array of the host that is to be written.
+[[nodiscard]] inline MutableArrayView room_in(Array& array)
+{
+    return {array.type(), array.data(), static_cast<std::int64_t>(array.length())};
+}
+/// Returns an array that borrows the memory of a view on the host.
+[[nodiscard]] inline Array borrow(const ArrayView& view)
+{
+    return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
+}
 
 /// Views the array as rows of `num_features` numbers each, in C order.
 [[nodiscard]] inline ArrayView rows_of(ArrayView array, std::int64_t num_features)

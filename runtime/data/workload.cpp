@@ -188,6 +188,11 @@ void check_workload(const Workload& workload)
                              ", but the layout covers " + std::to_string(segments.num_elements) +
                              "; both must agree");
     }
+    check_segments(op, segments);
+}
+
+void check_segments(const Operator& op, const Segments& segments)
+{
     if (!op.outputs.empty())
         refuse_shared_elements(segments, op.name);
     if (op.takes_empty_segments())

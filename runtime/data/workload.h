@@ -54,11 +54,11 @@ inline constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 27;
 /// Throws InputError if rows of `what` have more features than kMaxFeatures.
 void check_num_features(const std::string& what, std::int64_t num_features);
 
-/// Checks types and lengths of a workload's arrays, that every empty segment has a result, and that no
-/// element gets two outputs.
+/// Checks types and lengths of a workload's arrays, and its segments by check_segments().
 ///
-/// Throws InputError if a check fails. The message names the parameter, or the first empty segment without a
-/// result.
+/// Throws InputError if a check fails. The message names the parameter.
 void check_workload(const Workload& workload);
+/// Throws InputError if an empty segment has no result, naming the first, or if an element gets two outputs.
+void check_segments(const Operator& op, const Segments& segments);
 
 }  // namespace segfold

@@ -34,7 +34,7 @@ StreamArray::StreamArray(const ArrayView& array)
                   count_text(array.num_features, "feature")));
           require_type("the elements of a stream", array.type);
           require_address("the elements of a stream", array.data, array.length);
-          return memory_source(Array::borrow(array.type, array.data, static_cast<std::size_t>(array.length)));
+          return memory_source(borrow(array));
       })
 {}
 

@@ -29,11 +29,6 @@ struct TotalsHeading {
 };
 static_assert(sizeof(TotalsHeading) == 48);
 
-ArrayView as_view(const Array& array)
-{
-    return {array.type(), array.data(), static_cast<std::int64_t>(array.length())};
-}
-
 }  // namespace
 
 GroupTotals::GroupTotals(const Operator& op, const StreamGroups& groups, Type marks, FoldPart fold_part)
@@ -150,7 +145,7 @@ void GroupTotals::add(std::span<const Array> columns, const Array& marks, std::i
         return;
     std::vector<ArrayView> inputs;
     for (std::size_t i = 0; i < op_.parameters.size(); ++i)
-        inputs.push_back(as_view(columns[i]));
+        inputs.push_back(view_of(columns[i]));
     std::vector<std::int64_t> positions;  // of the first element of each group in the part
     for (const auto group : part.groups)
         positions.push_back(lengths_[static_cast<std::size_t>(group)]);
@@ -159,7 +154,7 @@ void GroupTotals::add(std::span<const Array> columns, const Array& marks, std::i
         inputs.emplace_back(base == BaseTable::index     ? ArrayView(first)
                             : base == BaseTable::segment ? ArrayView(part.groups)
                                                          : ArrayView(positions));
-    const auto folded = fold_part_(part_.op, inputs, groups(as_view(part.numbers), std::ssize(part.groups)));
+    const auto folded = fold_part_(part_.op, inputs, groups(view_of(part.numbers), std::ssize(part.groups)));
     plan_ = folded.plan();
     for (const auto& warning : folded.warnings())
         if (std::ranges::count(warnings_, warning) == 0)

@@ -30,13 +30,11 @@ void OverflowWatch::see(const SegmentWindow& window, std::span<const Array> colu
         return;
     if (looks_)
         see_values(columns);
-    auto begin = window.from.open_begin;
-    if (window.end - begin <= laws_.most_elements)
+    if (window.end - window.from.open_begin <= laws_.most_elements)
         return;
-    std::int64_t longest = 0;
-    for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
-        longest = std::max(longest, window.ends[s] - begin);
-    longest = std::max(longest, window.end - begin);
+    auto longest = window.end - (window.ends.empty() ? window.from.open_begin : window.ends.back());
+    for (std::size_t s = 0; s < window.ends.size(); ++s)
+        longest = std::max(longest, window.length(s));
     if (longest <= laws_.most_elements ||
         broken_by_overflow(laws_, op_, known_, {longest, window.end}).empty())
         return;

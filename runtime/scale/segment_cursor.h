@@ -1,7 +1,9 @@
 #pragma once
 // Reads segments part by part, from arrays that need not fit in memory.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -101,6 +103,21 @@ struct SegmentWindow {
     SegmentEnds ends = {};            ///< ends of the segments that end in the window, in order
     std::optional<Array> keys = {};   ///< keys of the segments that end in the window
     std::int64_t uniform_length = 0;  ///< length of each segment; 0: unknown or different lengths
+
+    /// The length of the segment that ends at ends[s]. The segment may have begun in an earlier window.
+    [[nodiscard]] std::int64_t length(std::size_t s) const
+    {
+        return ends[s] - (s == 0 ? from.open_begin : ends[s - 1]);
+    }
+    /// The lengths of the first segments that end in the window, at most `most`.
+    [[nodiscard]] std::vector<std::int64_t> lengths(std::int64_t most = kAllLengths) const
+    {
+        std::vector<std::int64_t> all(std::min(ends.size(), static_cast<std::size_t>(most)));
+        for (std::size_t s = 0; s < all.size(); ++s)
+            all[s] = length(s);
+        return all;
+    }
+    static constexpr std::int64_t kAllLengths = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Reads the segments of a source from the first to the last.

@@ -218,9 +218,8 @@ struct Stream::State {
     {
         if (op.takes_empty_segments() || window.uniform_length != 0)
             return;
-        auto begin = window.from.open_begin;
-        for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
-            if (window.ends[s] == begin)
+        for (std::size_t s = 0; s < window.ends.size(); ++s)
+            if (window.length(s) == 0)
                 throw InputError(fmt::format("segment {} is empty, and operator {} has no identity; {}",
                                              window.from.segment + static_cast<std::int64_t>(s), op.name,
                                              advice_on_empty_segments(op)));

@@ -33,7 +33,7 @@ Array borrow(const ArrayView& view, std::string_view what, std::string_view of =
         require_type(name(), view.type);
     if (!has_address(view.data, view.length))
         require_address(name(), view.data, view.length);
-    return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
+    return borrow(view);
 }
 
 Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Array room)
@@ -356,19 +356,13 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
     throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
 }
 
-void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const SegmentsView& segments,
-                 Array room)
+Segments borrow_segments(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
+                         std::int64_t num_features, Array room)
 {
-    const auto& op = workload.op;
-    workload.num_features = num_features_of(op, inputs);
-    workload.arrays.clear();
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        workload.arrays.push_back(borrow(inputs[i], "the elements", op.parameters[i].name));
-    const auto num_elements = num_elements_of(op, inputs, segments);
     try {
-        workload.segments = borrow_segments(segments, num_elements, std::move(room));
+        return borrow_segments(segments, num_elements, std::move(room));
     } catch (const InputError& error) {
-        if (!has_rows(op) || workload.num_features != 1)
+        if (!has_rows(op) || num_features != 1)
             throw;
         throw InputError(
             fmt::format("{}; operator {} takes rows, and each of its {} has one number: rows_of(array, K) "
@@ -377,17 +371,25 @@ void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const Se
     }
 }
 
+Workload borrow_as_they_lie(const Operator& op, std::span<const ArrayView> inputs,
+                            const SegmentsView& segments)
+{
+    require_inputs(op, inputs.size());
+    Workload workload{op, {}, {}, num_features_of(op, inputs)};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        workload.arrays.push_back(borrow(inputs[i], "the elements", op.parameters[i].name));
+    workload.segments =
+        borrow_segments(op, segments, num_elements_of(op, inputs, segments), workload.num_features);
+    return workload;
+}
+
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
 {
-    if (segments.kind == LayoutKind::groups) {
-        auto grouped = group_inputs(op, inputs, segments);
-        return {grouped.with_index ? *std::move(grouped.with_index) : op, std::move(grouped.arrays),
-                grouped.order->take_segments(), num_features_of(op, inputs)};
-    }
-    require_inputs(op, inputs.size());
-    Workload workload{op, {}, {}};
-    borrow_into(workload, inputs, segments, {});
-    return workload;
+    if (segments.kind != LayoutKind::groups)
+        return borrow_as_they_lie(op, inputs, segments);
+    auto grouped = group_inputs(op, inputs, segments);
+    return {grouped.with_index ? *std::move(grouped.with_index) : op, std::move(grouped.arrays),
+            grouped.order->take_segments(), num_features_of(op, inputs)};
 }
 
 }  // namespace segfold

@@ -14,12 +14,15 @@ namespace segfold {
 /// copies sorted by group. Throws InputError for arrays on a device and for wrong segments.
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments);
 
-/// Lends other arrays and segments to a workload. Its operator stays, so that a repeated run copies none; the
-/// operator must have passed require_operator(). `inputs` must have an array for each parameter. Throws as
-/// borrow_workload() does. If the workload needs the offsets as i32, and `room` is an i32 array of their
-/// number, they are stored in `room`.
-void borrow_into(Workload& workload, std::span<const ArrayView> inputs, const SegmentsView& segments,
-                 Array room);
+/// Does the same, and leaves elements in groups as they lie, for kernels that read the groups' numbers.
+Workload borrow_as_they_lie(const Operator& op, std::span<const ArrayView> inputs,
+                            const SegmentsView& segments);
+
+/// Borrows segments of a fold of `op` over rows of `num_features`. Throws InputError for arrays on a device
+/// and for wrong segments. If kernels need the offsets as i32, and `room` is an i32 array of their number,
+/// they are stored in `room`.
+Segments borrow_segments(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
+                         std::int64_t num_features, Array room = {});
 
 /// Returns the length of the lent rows; 1 for an operator without rows. Throws InputError if lengths differ,
 /// or if rows are lent for a parameter without rows.

@@ -85,13 +85,13 @@ SessionCore::SessionCore(std::unique_ptr<Backend> backend, SessionOptions option
 OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
                                const prove::ProofOptions* proof)
 {
-    const auto text = print(op);
+    const auto digest = digest_of(op);
     std::vector<Law> assumed;
     for (const auto law : options_.assume)
         if (claims(op, law))
             assumed.push_back(law);
     const std::lock_guard lock(mutex_);
-    auto found = judged_.find(text);
+    auto found = judged_.find(digest);
     // A check in any session of this process may have judged the laws more thoroughly since then.
     const bool may_be_known_better =
         found != judged_.end() && found->second.num_remembered != prove::num_remembered();
@@ -100,16 +100,16 @@ OperatorLaws SessionCore::laws(const Operator& op, const ScalarValues& scalars,
     if (found == judged_.end() || proof != nullptr || (may_be_known_better && prove::remembered(op))) {
         auto laws = proof == nullptr ? quick_laws(op, assumed) : judge_laws(op, {}, assumed, proof);
         laws.assume_option = options_.assume_option;
-        found = judged_.insert_or_assign(text, Judged{std::move(laws), 0}).first;
+        found = judged_.insert_or_assign(digest, Judged{std::move(laws), 0}).first;
         judged_for_scalars_.clear();
     }
     found->second.num_remembered = prove::num_remembered();
     const auto& of_all = found->second.laws;
     if (scalars.empty() || !depends_on_scalars(op, of_all.report, scalars))
         return of_all;
-    auto key = text;
+    std::pair key(digest, std::string());
     for (const auto& value : scalars)
-        key += value ? " " + segfold::print(*value) : " any";
+        key.second += value ? " " + segfold::print(*value) : " any";
     auto known = judged_for_scalars_.find(key);
     if (known == judged_for_scalars_.end()) {
         constexpr std::size_t kMost = 256;  // bounds the map if the scalars of each run differ
@@ -209,17 +209,18 @@ std::shared_ptr<OperatorPlans> SessionCore::plans_of(const Operator& op)
 {
     constexpr std::size_t kMost = 64;
     const auto backend = running();
-    // Operators with the same text share plans only if their sources are the same, because messages quote the
+    // Equal operators share plans only if their sources are the same, because messages quote the
     // source.
     const auto is_of_same_text = [&](const Operator& other) {
         return op.source == other.source ||
                (op.source && other.source && op.source->name == other.source->name &&
                 op.source->text == other.source->text);
     };
+    const auto digest = digest_of(op);
     const std::lock_guard lock(mutex_);
     auto& kept = operators_;
     const auto found = std::ranges::find_if(
-        kept, [&](const auto& one) { return same(one->op, op) && is_of_same_text(one->op); });
+        kept, [&](const auto& one) { return one->digest == digest && is_of_same_text(one->op); });
     if (found != kept.end()) {
         kept.splice(kept.begin(), kept, found);
         return kept.front();
@@ -283,17 +284,17 @@ Chosen SessionCore::choose(const Problem& problem, const Shape& shape, const Ope
                            {problem.written, problem, shape, laws, request, {}});
 }
 
-Results SessionCore::run(const Workload& workload, const PlanText* plan, RunTimes* times)
+Results SessionCore::run(const Workload& workload, const Emitted* text, RunTimes* times)
 {
     const auto backend = running();
     const std::lock_guard lock(*run_mutex_);
-    return backend->run(workload, plan, {}, times);
+    return backend->run(workload, text, {}, times);
 }
 
 bool SessionCore::is_first_fold_of(const Operator& op)
 {
     const std::lock_guard lock(mutex_);
-    return folded_.insert(segfold::print(op)).second;
+    return folded_.insert(digest_of(op)).second;
 }
 
 FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
@@ -320,10 +321,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         run.chosen = choose(workload, wishes.plan, wishes.without_records, is_first_fold_of(workload.op));
         if (wishes.on_choice)
             wishes.on_choice(run.chosen);
-        std::optional<PlanText> text;
-        if (const auto& plan = run.chosen.plan)
-            text.emplace(plan->emitted, plan->stage->name);
-        run.results = this->run(workload, text ? &*text : nullptr, &run.times);
+        run.results = this->run(workload, run.chosen.text(), &run.times);
     }
     if (!wishes.check)
         return run;
@@ -411,7 +409,7 @@ std::optional<Folded> SessionCore::fold_by_kept_plan(const Operator& op, std::sp
         auto results = allocate_results(op, form, sizes.num_segments, sizes.num_elements, sizes.num_features);
         std::vector<MutableArrayView> into;
         for (auto& [name, array] : results)
-            into.push_back({array.type(), array.data(), static_cast<std::int64_t>(array.length())});
+            into.push_back(room_in(array));
         kept.plan->run(inputs, fold->segments, into);
         if (fold->found && fold->found->keys)
             results.keys = fold->found->keys->copy();

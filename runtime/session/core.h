@@ -51,9 +51,9 @@ public:
     /// Chooses a plan for a problem whose data are unknown except for their shape and their laws.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
-    /// Folds a workload by the text of a plan; `plan` is null for a back end without stages. `times`, if not
+    /// Folds a workload by the text of a plan, which is null for a back end without stages. `times`, if not
     /// null, receives the times of the run's parts.
-    Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
+    Results run(const Workload& workload, const Emitted* text, RunTimes* times = nullptr);
 
     /// Chooses a plan, runs it, and checks the results if `wishes` say so. `others` are sessions on other
     /// devices of the same back end; all devices share the slices. Throws like Session::fold().
@@ -140,9 +140,9 @@ private:
     std::shared_ptr<std::mutex> run_mutex_ = std::make_shared<std::mutex>();
     std::shared_ptr<EmittedTexts> texts_ = std::make_shared<EmittedTexts>();  ///< shared with plans
     std::shared_ptr<Backend> backend_;
-    std::map<std::string, Judged> judged_;
-    std::map<std::string, OperatorLaws> judged_for_scalars_;
-    std::set<std::string> folded_;  ///< texts of operators that fold() has folded
+    std::map<Digest, Judged> judged_;
+    std::map<std::pair<Digest, std::string>, OperatorLaws> judged_for_scalars_;  ///< by the scalars' values
+    std::set<Digest> folded_;  ///< operators that fold() has folded
     std::shared_ptr<const RecordStore> store_;
     std::shared_ptr<SpotRecords> spots_;
     std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< number of calls of forget_records()

@@ -143,7 +143,7 @@ DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
       choice_(std::move(choice)),
       sizes_(sizes),
       options_(options),
-      text_(cuda::load(context, choice_->emitted, choice_->stage->name)),
+      text_(cuda::load(context, choice_->emitted)),
       program_(text_, op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
       sequence_(context)
 {
@@ -214,8 +214,7 @@ void DevicePlan::allocate()
         words_->zero(context_, words + 8, captured_);
     }
     program_.add_to(sequence_);
-    addresses_.reserve(
-        std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
+    addresses_.reserve(3);
     if (captured_ != nullptr)
         return;
     sequence_.prepare();
@@ -396,10 +395,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
             input.length);
     }
     program_.arguments().bind_outside(words_ ? words_->address() : 0);
-    addresses_.clear();
-    for (const auto& result : results)
-        addresses_.push_back(address(result.data));
-    program_.arguments().bind_results(addresses_);
+    program_.arguments().bind_results(results);
     // No kernel stores outputs of elements outside of all ranges.
     if (sizes_.kind == LayoutKind::ranges)
         for (const auto& result : results.last(op_.outputs.size())) {

@@ -7,12 +7,11 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/apart.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
-#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {
@@ -163,11 +162,8 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    if (!is_native())
-        return;
-    lent.op = parts->op;
     // Each run binds ranges, after it has counted their elements.
-    if (sizes.form != SegmentForm::ranges)
+    if (is_native() && sizes.form != SegmentForm::ranges)
         bind_native(sizes.sizes);
 }
 
@@ -179,8 +175,7 @@ bool Plan::State::is_native() const
 
 void Plan::State::bind_native(const SegmentSizes& to)
 {
-    native = std::make_unique<cpu::NativePlan>(program->native(parts->op), choice()->emitted, to);
-    native_sizes = to;
+    native = std::make_unique<cpu::Program>(program->native(parts->op), choice()->emitted, to);
 }
 
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
@@ -188,15 +183,11 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
 {
     if (is_native())
         return run_native(inputs, segments, results);
-    auto workload = sizes.form == SegmentForm::groups ? unsorted_groups(parts->op, inputs, segments)
-                                                      : borrow_workload(parts->op, inputs, segments);
+    auto workload = borrow_as_they_lie(parts->op, inputs, segments);
     require_items(workload.segments);
-    std::optional<PlanText> text;
-    if (choice())
-        text.emplace(choice()->emitted, choice()->stage->name);
     const auto found = [&] {
         const std::lock_guard lock(*parts->turn);
-        return parts->backend->run(workload, text ? &*text : nullptr);
+        return parts->backend->run(workload, choice() ? &choice()->emitted : nullptr);
     }();
     for (std::size_t i = 0; i < results.size(); ++i)
         if (found[i].array.bytes() != 0)
@@ -207,34 +198,30 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
 void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsView& segments,
                              std::span<const MutableArrayView> results)
 {
-    borrow_into(lent, inputs, segments, offsets_room().take());
-    require_items(lent.segments);
-    check_workload(lent);
-    const auto given = sizes_of(lent.segments, lent.num_features);
-    if (!native || native_sizes != given)
+    const auto& op = parts->op;
+    auto lent = borrow_segments(op, segments, sizes.sizes.num_elements, sizes.sizes.num_features,
+                                offsets_room().take());
+    require_items(lent);
+    check_segments(op, lent);
+    const auto given = sizes_of(lent, sizes.sizes.num_features);
+    if (!native || native->sizes() != given)
         bind_native(given);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-        native->bind_input(i, inputs[i].data, inputs[i].length);
-    std::vector<std::uint64_t> places, outputs;
-    const auto form = choice()->emitted.form;
-    const auto arrays = segment_arrays(lent.segments, form), found = found_arrays(lent.segments, form);
-    for (const auto* each : {&arrays, &found})
-        for (const auto& named : *each)
-            places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
-    for (const auto& result : results)
-        outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
+        native->bind_input(i, inputs[i]);
+    native->bind_segments(lent);
     // No kernel stores outputs of elements outside of all ranges.
     if (given.num_items < given.num_elements)
-        for (const auto& result : results.last(lent.op.outputs.size()))
+        for (const auto& result : results.last(op.outputs.size()))
             std::memset(
                 result.data, 0,
                 static_cast<std::size_t>(given.num_elements * given.num_features) * size_bytes(result.type));
-    native->run(places, outputs);
+    native->run(results);
     Results none;  // a native text finds no segments, and notes numbers of groups alone
-    take_found(none, found, lent.segments, 0);
-    refuse_noted_reads(lent, native->outside());
-    if (lent.segments.offsets.data() != segments.first.data)
-        offsets_room().give(std::move(lent.segments.offsets));
+    take_found(none, native->found(), lent, 0);
+    if (native->has_read_outside())
+        refuse_noted_reads(borrow_as_they_lie(op, inputs, segments), native->outside());
+    if (lent.offsets.data() != segments.first.data)
+        offsets_room().give(std::move(lent.offsets));
 }
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)

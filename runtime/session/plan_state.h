@@ -60,7 +60,7 @@ inline Type index_type(int bits) { return bits == 64 ? Type::i64 : Type::i32; }
 class DevicePlan;
 
 namespace cpu {
-class NativePlan;
+class Program;
 }
 
 struct Plan::State {
@@ -84,10 +84,7 @@ struct Plan::State {
     std::optional<Shape> ranges = {};         ///< for ranges on the host: their shape when last read
     std::atomic<std::int64_t> num_items = 0;  ///< see Plan::num_items()
     std::unique_ptr<DevicePlan> device;       ///< null on the host
-    std::unique_ptr<cpu::NativePlan> native;  ///< only on the back end cpu; null until bind_native()
-    SegmentSizes native_sizes = {};           ///< the sizes with which bind_native() was last called
-    /// The plan's operator, with the arrays of the latest run of `native`: valid only during a run.
-    Workload lent = {};
+    std::unique_ptr<cpu::Program> native;     ///< only on the back end cpu; null until bind_native()
     bool is_on_device = false;
     /// Tells which scalars may refute laws on which the text relies.
     ScalarDoubt scalar_doubt = ScalarDoubt::none;

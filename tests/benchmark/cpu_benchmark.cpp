@@ -36,8 +36,8 @@
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/backends/cpu/native_plan.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/data/resolve.h"
@@ -167,7 +167,7 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
     const auto facts = plan_facts(problem, shape);
     const auto& chosen = catalogue.rule_of_thumb(problem, shape);
     std::vector<std::string> names;
-    std::vector<cpu::NativePlan> plans;
+    std::vector<cpu::Program> plans;
     for (const auto& stage : catalogue.stages())
         if (!catalogue.unmet(stage, problem) && (&stage == &chosen || op.state.size() == 1)) {
             names.push_back(stage.name);
@@ -176,14 +176,11 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
         }
     const auto num_segments = static_cast<std::size_t>(segments.num_segments);
     std::vector<std::vector<float>> results(op.results.size(), std::vector<float>(num_segments));
-    std::vector<std::uint64_t> places, outputs;
-    const auto arrays = segment_arrays(segments);
-    for (const auto& named : arrays)
-        places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
-    for (auto& result : results)
-        outputs.push_back(reinterpret_cast<std::uint64_t>(result.data()));
-    for (auto& plan : plans)
-        plan.bind_input(0, values.data(), std::ssize(values));
+    const std::vector<MutableArrayView> outputs(results.begin(), results.end());
+    for (auto& plan : plans) {
+        plan.bind_input(0, values);
+        plan.bind_segments(segments);
+    }
 
     std::vector<int> keys(values.size());
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
@@ -201,7 +198,7 @@ void measure(const Operator& op, const Row& row, std::span<const float> values, 
         }
         reading.take([&] { sink = read_by_all(values); });
         for (std::size_t i = 0; i < plans.size(); ++i)
-            taken[i].take([&] { plans[i].run(places, outputs); });
+            taken[i].take([&] { plans[i].run(outputs); });
         thrust_times.take([&] { run_thrust(op.state.size() == 1, keys, values, sums, moments); });
         // OpenMP's threads wait for their next loop on the cores for some milliseconds.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -41,24 +41,24 @@ public:
     explicit Watching(std::vector<Seen>& seen) : seen_(seen) {}
 
 private:
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes&) override
     {
         Seen seen{workload.segments.form,
                   {},
-                  plan->stage,
-                  plan->emitted.configuration,
+                  text->stage,
+                  text->configuration,
                   {},
                   {},
                   circumstances.launches,
                   circumstances.shifted_elements,
                   circumstances.scratch_poison.has_value(),
                   workload.num_features,
-                  plan->emitted.source};
+                  text->source};
         for (std::int64_t s = 0; s < workload.segments.num_segments; ++s)
             seen.lengths.push_back(workload.segments.length(s));
         const Problem problem(workload.op, workload.segments.form);
-        const auto& stage = Catalogue::standard().stage(plan->stage);
+        const auto& stage = Catalogue::standard().stage(text->stage);
         seen.of_a_run = default_configuration(stage, plan_facts(problem, shape_of(workload)));
         seen.smallest = regress::smallest_configuration(stage, problem, {}, shape_of(workload));
         seen_.push_back(std::move(seen));

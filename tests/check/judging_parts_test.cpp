@@ -212,10 +212,10 @@ public:
     [[nodiscard]] Target target() const override { return simt_->target(); }
 
 private:
-    [[nodiscard]] Results run_workload(const Workload& workload, const PlanText* plan,
+    [[nodiscard]] Results run_workload(const Workload& workload, const Emitted* text,
                                        const Circumstances& circumstances, RunTimes& times) override
     {
-        auto results = simt_->run(workload, plan, circumstances, &times);
+        auto results = simt_->run(workload, text, circumstances, &times);
         if (workload.segments.form != SegmentForm::whole)
             return results;
         for (std::size_t f = 0; f < results.size(); ++f) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/backends/cuda/compile/compiler_identity.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/compile/kernel_entry.h"

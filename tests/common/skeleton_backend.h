@@ -17,17 +17,17 @@ public:
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {
         HostPlans plans;
-        plans.prepare = [](const Workload& workload, const PlanText&, Results& results) {
+        plans.prepare = [](const Workload& workload, const Emitted&, Results& results) {
             return [&workload, &results] { results = reduce_sequentially(workload); };
         };
         return make_host_timing(std::move(plans));
     }
 
 private:
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
-        if (plan->emitted.source.empty() || circumstances.launches < 1)
+        if (text->source.empty() || circumstances.launches < 1)
             throw InternalError("the skeleton was given no text");
         times.kernel_seconds = 0;
         return reduce_sequentially(workload);

@@ -9,7 +9,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/session/session.h"
 #include "runtime/support/processes/process.h"
 #include "runtime/support/processes/thread_pool.h"

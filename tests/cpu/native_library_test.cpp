@@ -10,7 +10,7 @@
 #include "codegen/catalogue.h"
 #include "dsl/derived.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
 
@@ -114,7 +114,7 @@ TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
         for (const auto form : forms_of(GetParam(), i)) {
             Problem problem(op, form);
             problem.target = backend->target();
-            const PlanText plan{emit(problem, stage, small_configuration(stage), catalogue), stage.name};
+            const auto plan = emit(problem, stage, small_configuration(stage), catalogue);
             for (const auto kind : kLayoutKinds) {
                 if (served_form(stage, form_of(kind)) != form)
                     continue;

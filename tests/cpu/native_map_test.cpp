@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/stages/row_cases.h"
@@ -72,10 +72,9 @@ Emitted native_text(const Operator& op, const std::string& stage_name, SegmentFo
     return emit(problem, stage, configure(stage, {{"share_steps", int{kShareSteps}}}), Catalogue::native());
 }
 
-Results run_native(const Workload& workload, const Emitted& emitted, const std::string& stage)
+Results run_native(const Workload& workload, const Emitted& emitted)
 {
-    const PlanText text{emitted, stage};
-    return make_backend("cpu")->run(workload, &text,
+    return make_backend("cpu")->run(workload, &emitted,
                                     {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
 }
 
@@ -135,7 +134,7 @@ TEST_P(NativeMaps, AgreeWithTheReference)
         if (param.form == SegmentForm::uniform && lengths.empty())
             continue;
         const auto workload = make_workload_with_tables(op, segments_of(param, lengths), 5);
-        const auto comparison = Judge(workload).compare(run_native(workload, emitted, param.stage));
+        const auto comparison = Judge(workload).compare(run_native(workload, emitted));
         ASSERT_TRUE(comparison.agrees()) << lengths.size() << " segments: " << segfold::print(comparison);
     }
 }
@@ -167,7 +166,7 @@ TEST_P(NativeMapBugs, AreNoticed)
     bool is_found = false;
     for (const auto& lengths : lists_at_borders()) {
         const auto workload = make_workload(op, segments_of(param, lengths), 5);
-        is_found = is_found || !Judge(workload).compare(run_native(workload, emitted, param.stage)).agrees();
+        is_found = is_found || !Judge(workload).compare(run_native(workload, emitted)).agrees();
     }
     EXPECT_TRUE(is_found);
 }

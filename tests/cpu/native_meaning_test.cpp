@@ -5,7 +5,7 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/block_interpreter.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/meaning_cases.h"
@@ -23,8 +23,7 @@ Results run_native(const Workload& workload, const std::string& stage_name = "la
     const auto& stage = catalogue.stage(stage_name);
     const Problem problem(workload.op, workload.segments.form, workload.segments.index_bits());
     const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)), catalogue);
-    const PlanText text{emitted, stage.name};
-    return make_backend("cpu")->run(workload, &text);
+    return make_backend("cpu")->run(workload, &emitted);
 }
 
 Results run_interpreted(const Workload& workload)

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/compare.h"
 #include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"
@@ -100,8 +100,7 @@ Emitted native_text(const Operator& op, SegmentForm form, int feature_lanes, int
 
 Results run_native(const Workload& workload, const Emitted& emitted)
 {
-    const PlanText text{emitted, kStage};
-    return make_backend("cpu")->run(workload, &text,
+    return make_backend("cpu")->run(workload, &emitted,
                                     {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/judge/reference.h"
 #include "tests/common/brief_tests.h"
 #include "tests/cpu/row_scan_cases.h"
@@ -57,8 +57,7 @@ Emitted native_text(const RowScanCase& c)
 
 Results run_native(const Workload& workload, const Emitted& emitted)
 {
-    const PlanText text{emitted, "scan_features"};
-    return make_backend("cpu")->run(workload, &text,
+    return make_backend("cpu")->run(workload, &emitted,
                                     {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
 }
 

@@ -5,7 +5,7 @@
 
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/brief_tests.h"
 #include "tests/common/library_cases.h"
@@ -46,11 +46,10 @@ std::vector<StageCase> all_cases()
     return cases;
 }
 
-Results run_native(const Workload& workload, const Emitted& emitted, const std::string& stage)
+Results run_native(const Workload& workload, const Emitted& emitted)
 {
     const auto backend = make_backend("cpu");
-    const PlanText text{emitted, stage};
-    return backend->run(workload, &text, {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
+    return backend->run(workload, &emitted, {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
 }
 
 class NativeStages : public testing::TestWithParam<StageCase> {
@@ -73,7 +72,7 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
     const int tile = kLanes * (lane_items == configuration.end() ? kLanes : lane_items->second);
     for (const auto& shape : segment_cases(way.kind, kLanes, tile, problem.op.allows_empty())) {
         const auto workload = make_workload(op, with_index_bits(shape.segments.copy(), way.index_bits), 11);
-        const auto comparison = Judge(workload).compare(run_native(workload, emitted, stage.name));
+        const auto comparison = Judge(workload).compare(run_native(workload, emitted));
         ASSERT_TRUE(comparison.agrees()) << shape.name << ": " << segfold::print(comparison);
     }
 }
@@ -125,7 +124,7 @@ TEST_P(NativeOperators, AgreeWithTheReference)
             if (catalogue.unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, small_configuration(stage), catalogue);
-            const auto comparison = judge.compare(run_native(workload, emitted, stage.name));
+            const auto comparison = judge.compare(run_native(workload, emitted));
             EXPECT_TRUE(comparison.agrees()) << stage.name << ": " << segfold::print(comparison);
         }
     }
@@ -175,9 +174,9 @@ TEST_P(NativeBugs, AreNoticed)
     ASSERT_NE(at, std::string::npos) << "the text has changed; plant the bug anew";
     if (is_left_out())
         GTEST_SKIP() << kLeftOut;
-    ASSERT_TRUE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
+    ASSERT_TRUE(judge.compare(run_native(workload, emitted)).agrees());
     emitted.source.replace(at, bug.from.size(), bug.to);
-    EXPECT_FALSE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
+    EXPECT_FALSE(judge.compare(run_native(workload, emitted)).agrees());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -223,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "if (position + 1 < length[lane])"}),
     [](const auto& info) { return info.param.name; });
 
-TEST(NativePlan, GivesTheSameBitsEachTime)
+TEST(NativeProgram, GivesTheSameBitsEachTime)
 {
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;
@@ -235,9 +234,9 @@ TEST(NativePlan, GivesTheSameBitsEachTime)
         if (Catalogue::native().unmet(stage, problem))
             continue;
         const auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
-        const auto first = run_native(workload, emitted, stage.name);
+        const auto first = run_native(workload, emitted);
         for (int i = 0; i < 20; ++i) {
-            const auto again = run_native(workload, emitted, stage.name);
+            const auto again = run_native(workload, emitted);
             ASSERT_EQ(std::memcmp(first[0].array.data(), again[0].array.data(), first[0].array.bytes()), 0);
         }
     }

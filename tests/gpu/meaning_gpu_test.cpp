@@ -13,6 +13,7 @@
 #include "runtime/backends/cuda/driver/device.h"
 #include "tests/common/meaning_cases.h"
 #include "tests/common/random_associative.h"
+#include "tests/gpu/plans_on_gpu.h"
 
 namespace segfold::meaning_gpu_test {
 namespace {
@@ -90,12 +91,12 @@ protected:
         std::vector<cuda::CompileRequest> requests;
         for (const auto& workload : workloads) {
             texts.push_back(emit_for(workload, numbers));
-            requests.push_back(cuda::variant_of(context_->info(), texts.back(), "meaning").request);
+            requests.push_back(cuda::variant_of(context_->info(), texts.back()).request);
         }
         cuda::CompileCache cache;
         cache.prepare_each(requests, std::thread::hardware_concurrency());
         for (std::size_t i = 0; i < workloads.size(); ++i)
-            expect(workloads[i], cuda::run(*context_, workloads[i], texts[i], "meaning", &cache));
+            expect(workloads[i], test::run_twice(*context_, cache, workloads[i], texts[i]));
     }
 
     /// To the bit, but for what the compiler may fuse.
@@ -210,7 +211,7 @@ TEST_F(MeaningOnGpu, EveryStageCombinesRandomAssociativeOperators)
             const auto emitted = emit(problem, stage, test::smallest_configuration(stage, problem),
                                       Catalogue::standard(), numbers);
             SCOPED_TRACE(stage.name);
-            expect_equal(workload, cuda::run(*context_, workload, emitted, stage.name, &cache),
+            expect_equal(workload, test::run_twice(*context_, cache, workload, emitted),
                          reduce_sequentially(workload));
         }
 }

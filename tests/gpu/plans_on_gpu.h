@@ -9,10 +9,10 @@ namespace segfold::test {
 
 /// Runs a text twice, so that scratch left behind by the first run is met by the second.
 inline Results run_twice(const cuda::Context& context, cuda::CompileCache& cache, const Workload& workload,
-                         const Emitted& emitted, const std::string& name)
+                         const Emitted& emitted)
 {
     cuda::ResidentWorkload resident(context, workload);
-    const cuda::LoadedPlan plan(context, resident, emitted, name, &cache);
+    cuda::LoadedPlan plan(context, resident, emitted, &cache);
     cuda::Stream stream(context);
     plan.launch(stream);
     stream.synchronize();
@@ -24,9 +24,9 @@ inline Results run_twice(const cuda::Context& context, cuda::CompileCache& cache
 
 class PlansOnGpu : public SessionOnGpu {
 protected:
-    [[nodiscard]] Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
+    [[nodiscard]] Results run(const Workload& workload, const Emitted& emitted)
     {
-        return run_twice(*context_, cache_, workload, emitted, name);
+        return run_twice(*context_, cache_, workload, emitted);
     }
 
     cuda::CompileCache cache_;

@@ -21,7 +21,7 @@ TEST_F(RowsOnGpu, EveryStageAgreesWithTheReference)
                                          c.settings, c.bits);
         for (const auto num_features : kRowLengths) {
             const auto workload = workload_of(c, num_features);
-            const auto comparison = Judge(workload).compare(run(workload, emitted, c.stage));
+            const auto comparison = Judge(workload).compare(run(workload, emitted));
             ASSERT_TRUE(comparison.agrees()) << c.stage << ", " << name(c.form) << ", " << c.op.name << ", "
                                              << num_features << " features: " << print(comparison);
         }
@@ -37,7 +37,7 @@ TEST_F(RowsOnGpu, WriteBack)
                 const auto emitted = emitted_for(c.op, Catalogue::standard().stage(stage), c.form, width);
                 for (const auto num_features : kRowLengths) {
                     const auto workload = workload_of(c, num_features);
-                    const auto comparison = Judge(workload).compare(run(workload, emitted, stage));
+                    const auto comparison = Judge(workload).compare(run(workload, emitted));
                     ASSERT_TRUE(comparison.agrees())
                         << stage << ", " << num_features << " features: " << print(comparison);
                 }
@@ -72,7 +72,7 @@ TEST_F(RowsOnGpu, TilesAreMapped)
             for (const auto& lengths : tile_lists(32 * configuration.at("items_per_thread"))) {
                 const auto workload = make_workload(
                     op, with_index_bits(segments_in_form(SegmentForm::offsets, lengths), bits), 7);
-                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                const auto comparison = Judge(workload).compare(run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees()) << op.name << ", " << lengths.size() << " segments of "
                                                  << total(lengths) << ": " << print(comparison);
             }
@@ -95,7 +95,7 @@ TEST_F(RowsOnGpu, SegmentsInRegistersAreMapped)
                 auto segments = segments_in_form(SegmentForm::offsets, lengths);
                 const auto workload =
                     make_workload(op, with_index_bits(std::move(segments), problem.index_bits), 7);
-                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                const auto comparison = Judge(workload).compare(run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees()) << op.name << ", " << threads << " threads, "
                                                  << total(lengths) << " elements: " << print(comparison);
             }

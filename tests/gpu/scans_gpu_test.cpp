@@ -32,7 +32,7 @@ protected:
         Problem problem(scan_operator(c.op), c.form, c.bits);
         const auto emitted = emit(problem, stage, configure(stage, settings, plan_facts(problem)));
         const auto workload = scan_workload(c.op, std::move(segments));
-        ASSERT_EQ(first_difference(run(workload, emitted, stage.name), scanned_by_loops(workload, c.op)), "")
+        ASSERT_EQ(first_difference(run(workload, emitted), scanned_by_loops(workload, c.op)), "")
             << print(c) << ", " << what << ", tiles of " << tile;
     }
 };
@@ -102,8 +102,7 @@ TEST_F(ScansOnGpu, OfRowsAreThoseOfTheReference)
         const auto expect = [&](const std::vector<std::int64_t>& lengths, const std::string& what) {
             const auto num_features = c.features[turn++ % c.features.size()];
             const auto workload = row_scan_workload(c.op, segments_of(c, lengths), num_features);
-            ASSERT_EQ(first_difference(run(workload, emitted, "running_rows"), reduce_sequentially(workload)),
-                      "")
+            ASSERT_EQ(first_difference(run(workload, emitted), reduce_sequentially(workload)), "")
                 << print(c) << ", " << what << ", " << num_features << " features";
         };
         for (const auto& [name, lengths] : length_cases(32, std::max<std::int64_t>(tile, 8), true))
@@ -124,9 +123,9 @@ TEST_F(ScansOnGpu, OfRowsHaveTheSameBitsInEachRun)
     workload.arrays[0] = generate_values(Type::f32, 270'005 * 16, 5, ValueRange::uniform);
     const auto emitted =
         emit(problem, stage, default_configuration(stage, plan_facts(problem, {.num_features = 16})));
-    const auto first = run(workload, emitted, stage.name);
+    const auto first = run(workload, emitted);
     for (int round = 0; round < 20; ++round)
-        ASSERT_EQ(first_difference(run(workload, emitted, stage.name), first), "") << round;
+        ASSERT_EQ(first_difference(run(workload, emitted), first), "") << round;
 }
 
 }  // namespace

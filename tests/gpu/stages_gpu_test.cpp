@@ -25,9 +25,9 @@ protected:
     }
     static void TearDownTestSuite() { context_.reset(); }
 
-    static Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
+    static Results run(const Workload& workload, const Emitted& emitted)
     {
-        return run_twice(*context_, cache_, workload, emitted, name);
+        return run_twice(*context_, cache_, workload, emitted);
     }
 
     static void run_matrix(const Stage& stage, const std::string& op, LayoutKind kind, int bits,
@@ -42,7 +42,7 @@ protected:
         const auto [block, tile] = block_and_tile(stage, problem, configuration);
         for (const auto& shape : segment_cases(kind, block, tile, problem.op.allows_empty())) {
             const auto workload = make_workload(op, with_index_bits(shape.segments.copy(), bits), 11);
-            const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+            const auto comparison = Judge(workload).compare(run(workload, emitted));
             ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << name(kind) << " " << bits
                                              << ", " << shape.name << ": " << segfold::print(comparison);
         }
@@ -53,12 +53,12 @@ protected:
     {
         const Problem problem(workload.op, workload.segments.form);
         const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-        const auto first = run(workload, emitted, stage.name);
+        const auto first = run(workload, emitted);
         const auto comparison = judge.compare(first);
         ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
         EXPECT_EQ(first.keys.has_value(), problem.form == SegmentForm::keys);
         for (int repeat = 0; repeat < 3; ++repeat) {
-            const auto again = run(workload, emitted, stage.name);
+            const auto again = run(workload, emitted);
             for (std::size_t f = 0; f < first.size(); ++f)
                 ASSERT_EQ(std::memcmp(first[f].array.data(), again[f].array.data(), first[f].array.bytes()),
                           0)
@@ -93,7 +93,7 @@ TEST_F(StagesOnGpu, SmallTilesOfCrowdedEndsAgreeWithTheReference)
             for (const auto& [name, lengths] : crowded_cases(32 * configuration.at("items_per_thread"))) {
                 const auto workload = make_workload(
                     op, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)), 11);
-                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                const auto comparison = Judge(workload).compare(run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees())
                     << stage.name << " " << op << ", " << name << ": " << segfold::print(comparison);
             }
@@ -121,7 +121,7 @@ TEST_F(StagesOnGpu, SmallTilesOfBytesAgreeWithTheReference)
             const auto [block, tile] = block_and_tile(stage, problem, configuration);
             for (const auto& shape : segment_cases(LayoutKind::offsets, block, tile, true)) {
                 const auto workload = make_workload(op, shape.segments.copy(), 11);
-                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                const auto comparison = Judge(workload).compare(run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees()) << stage.name << " " << element << ", " << shape.name << ": "
                                                  << segfold::print(comparison);
             }
@@ -169,7 +169,7 @@ TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
         if (!Catalogue::standard().unmet(stage, problem))
             for (const auto& configuration : some_configurations(stage, problem, 2)) {
                 list.emplace_back(stage.name, emit(problem, stage, configuration));
-                variants.push_back(cuda::variant_of(context_->info(), list.back().second, stage.name));
+                variants.push_back(cuda::variant_of(context_->info(), list.back().second));
             }
     // Not the one of the fixture: no plan may be there yet.
     cuda::CompileCache cache;
@@ -180,14 +180,14 @@ TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
         const auto program = cache.get(variants[i].request);
         EXPECT_TRUE(program->is_from_disk || !program->kernel_prefix.empty()) << stage;
         cuda::ResidentWorkload resident(*context_, workload);
-        const cuda::LoadedPlan plan(*context_, resident, emitted, stage, &cache);
+        cuda::LoadedPlan plan(*context_, resident, emitted, &cache);
         cuda::Stream stream(*context_);
         plan.launch(stream);
         stream.synchronize();
         const auto comparison = judge.compare(resident.results());
         EXPECT_TRUE(comparison.agrees()) << stage << ": " << segfold::print(comparison);
         for (const auto& kernel : plan.kernels())
-            EXPECT_GT(kernel.resources.registers, 0) << stage << " " << kernel.resources.kernel;
+            EXPECT_GT(kernel.registers, 0) << stage << " " << kernel.kernel;
     }
     EXPECT_EQ(cache.counts().misses, variants.size());
 }
@@ -226,7 +226,7 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
                 if (Catalogue::standard().unmet(stage, problem))
                     continue;
                 const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-                const auto comparison = judge.compare(run(workload, emitted, stage.name));
+                const auto comparison = judge.compare(run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees())
                     << stage.name << " " << op << " " << layout << ": " << segfold::print(comparison);
             }
@@ -246,8 +246,8 @@ TEST_F(StagesOnGpu, RungsAgreeWithTheReference)
                 for (const auto& configuration : list)
                     for (const auto& shape : rung_shapes(form, block_and_tile(configuration).second)) {
                         const auto workload = make_workload(op, shape.segments.copy(), 11);
-                        const auto comparison = Judge(workload).compare(
-                            run(workload, emit(problem, rung, configuration), rung.name));
+                        const auto comparison =
+                            Judge(workload).compare(run(workload, emit(problem, rung, configuration)));
                         ASSERT_TRUE(comparison.agrees())
                             << rung.name << " " << op << " " << name(form) << ", " << shape.name << ", "
                             << segfold::print(configuration) << ": " << segfold::print(comparison);
@@ -265,8 +265,7 @@ TEST_F(StagesOnGpu, RungsAgreeOverMillionsOfElements)
             if (Catalogue::standard().unmet(rung, problem))
                 continue;
             for (const auto& configuration : some_configurations(rung, problem, 6)) {
-                const auto comparison =
-                    judge.compare(run(workload, emit(problem, rung, configuration), rung.name));
+                const auto comparison = judge.compare(run(workload, emit(problem, rung, configuration)));
                 ASSERT_TRUE(comparison.agrees())
                     << rung.name << " " << op << " " << segfold::print(configuration) << ": "
                     << segfold::print(comparison);
@@ -320,7 +319,7 @@ TEST_F(StagesOnGpu, BeyondTwoBillionElements)
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-            const auto comparison = judge.compare(run(workload, emitted, stage.name));
+            const auto comparison = judge.compare(run(workload, emitted));
             ASSERT_TRUE(comparison.agrees())
                 << stage.name << " " << layout << ": " << segfold::print(comparison);
         }
@@ -340,7 +339,7 @@ TEST_F(StagesOnGpu, FoundSegmentsBeyondTwoBillionElements)
         const auto& stage = Catalogue::standard().stage(name);
         const Problem problem(workload.op, SegmentForm::flags, 64);
         const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-        const auto comparison = judge.compare(run(workload, emitted, name));
+        const auto comparison = judge.compare(run(workload, emitted));
         ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
     }
 }
@@ -362,7 +361,7 @@ TEST_F(StagesOnGpu, TheMostThatNarrowIndicesCount)
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-            const auto comparison = judge.compare(run(workload, emitted, stage.name));
+            const auto comparison = judge.compare(run(workload, emitted));
             ASSERT_TRUE(comparison.agrees()) << stage.name << ": " << segfold::print(comparison);
         }
     }
@@ -379,7 +378,7 @@ TEST_F(StagesOnGpu, TheWholeOfTwoBillionElements)
         const auto& stage = Catalogue::standard().stage(name);
         const Problem problem(workload.op, SegmentForm::whole, 64);
         const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-        const auto comparison = judge.compare(run(workload, emitted, name));
+        const auto comparison = judge.compare(run(workload, emitted));
         ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
     }
 }
@@ -399,8 +398,7 @@ TEST_F(StagesOnGpu, TheOrderOfManyElementsIsKept)
                 continue;
             for (const auto& configuration : {smallest_configuration(stage, problem),
                                               default_configuration(stage, plan_facts(problem))}) {
-                const auto comparison =
-                    judge.compare(run(workload, emit(problem, stage, configuration), stage.name));
+                const auto comparison = judge.compare(run(workload, emit(problem, stage, configuration)));
                 EXPECT_TRUE(comparison.agrees())
                     << stage.name << " " << op << ", " << segfold::print(configuration) << ": "
                     << segfold::print(comparison);
@@ -437,9 +435,9 @@ TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
             workload.arrays.push_back(Array(Type::f32, 20));
             std::ranges::fill(workload.arrays[1].as<float>(), 1.0F);
             const auto total = form == SegmentForm::whole ? static_cast<float>(kElements) : 10.0F;
-            EXPECT_EQ(run(workload, emitted, stage.name)[0].array.as<float>()[0], total) << stage.name;
+            EXPECT_EQ(run(workload, emitted)[0].array.as<float>()[0], total) << stage.name;
             workload.arrays[0].as<std::int32_t>()[kElements - 1] = 21;
-            EXPECT_EQ(refusal([&] { (void)run(workload, emitted, stage.name); }),
+            EXPECT_EQ(refusal([&] { (void)run(workload, emitted); }),
                       "table 't' has 20 entries; element 99999 reads t[20], and indices run from 0 to 19")
                 << stage.name;
         }

@@ -279,7 +279,7 @@ TEST(BenchCall, MeasuresArraysOfTheCallersAndFindsWrongResults)
         [[nodiscard]] std::unique_ptr<Timing> timing() override
         {
             HostPlans plans;
-            plans.prepare = [](const Workload& workload, const PlanText&, Results& results) {
+            plans.prepare = [](const Workload& workload, const Emitted&, Results& results) {
                 return [&workload, &results] {
                     const auto right = reduce_sequentially(workload);
                     const auto bytes = right[0].array.bytes() - sizeof(std::int32_t);
@@ -322,7 +322,7 @@ TEST(CheckCall, RunsEveryStageAndFindsWrongLawsAndResults)
 
     /// Adds 1 to the first result.
     class Wrong : public SkeletonBackend {
-        Results run_workload(const Workload& workload, const PlanText*, const Circumstances&,
+        Results run_workload(const Workload& workload, const Emitted*, const Circumstances&,
                              RunTimes&) override
         {
             auto results = reduce_sequentially(workload);
@@ -374,10 +374,10 @@ TEST(HostTiming, ComparesWithWhatWasKept)
     arrays.push_back(
         Array::of<float>(Type::f32, std::array{1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f, 9.0f}));
     const auto placed = timing->place(workload, timing->load(std::move(arrays)));  // one element too many
-    const auto plan = timing->prepare(*placed, {Emitted(), "none"});
+    const auto plan = timing->prepare(*placed, Emitted());
     placed->poison_results(0xa1);
     placed->keep_results();
-    plan->launch();
+    plan.launch();
     auto difference = placed->difference(0, 1e-3, {});
     EXPECT_EQ(difference.beyond, 4U);
     EXPECT_EQ(difference.first, 0U);
@@ -408,10 +408,10 @@ TEST(HostTiming, PlacesEveryForm)
         workload.segments = form == SegmentForm::offsets ? offsets.copy() : given_as(form, offsets);
         workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, std::array{1, 2, 3, 4, 5, 6, 7, 8, 9}));
         const auto placed = timing->place(workload, timing->load(borrowed(workload.arrays)));
-        const auto plan = timing->prepare(*placed, {Emitted(), "none"});
+        const auto plan = timing->prepare(*placed, Emitted());
         placed->poison_results(0xa1);
         EXPECT_FALSE(Judge(workload).compare(placed->results()).agrees()) << name(form);
-        plan->launch();
+        plan.launch();
         EXPECT_TRUE(Judge(workload).compare(placed->results()).agrees()) << name(form);
     }
 }

@@ -135,7 +135,7 @@ private:
     void run(const Workload& workload, const std::vector<std::uint64_t>& results, std::uint64_t outside)
     {
         try {
-            const auto found = core(session_).run(workload, static_cast<const PlanText*>(nullptr));
+            const auto found = core(session_).run(workload, static_cast<const Emitted*>(nullptr));
             for (std::size_t f = 0; f < results.size(); ++f)
                 std::memcpy(reinterpret_cast<void*>(results[f]), found[f].array.data(),
                             found[f].array.bytes());

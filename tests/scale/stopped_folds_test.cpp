@@ -44,11 +44,11 @@ TEST(StoppedFolds, NoOtherSliceBegins)
     const auto stopper = std::make_shared<WorkStopper>();
     const WorkStopper::Here here(stopper);
     std::int64_t began = 0;
-    const SliceDevice device{[&](const Workload& part, const PlanText* plan, RunTimes& times) {
+    const SliceDevice device{[&](const Workload& part, const Emitted* text, RunTimes& times) {
                                  ++began;
                                  stopper->stop();
                                  const WorkStopper::Here alone(nullptr);
-                                 return core(session).run(part, plan, &times);
+                                 return core(session).run(part, text, &times);
                              },
                              false};
     EXPECT_THROW((void)fold_sliced({&device, 1}, problem_of(session, workload), workload, kMost), Stopped);
@@ -62,7 +62,7 @@ TEST(StoppedFolds, EveryDeviceEnds)
     const auto stopper = std::make_shared<WorkStopper>();
     const WorkStopper::Here here(stopper);
     std::atomic<int> working = 0, ended = 0;
-    const SliceDevice device{[&](const Workload&, const PlanText*, RunTimes&) -> Results {
+    const SliceDevice device{[&](const Workload&, const Emitted*, RunTimes&) -> Results {
                                  if (++working == 3)
                                      stopper->stop();
                                  try {

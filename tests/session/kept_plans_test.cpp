@@ -15,7 +15,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/text/parser.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/backends/device_identity.h"
 #include "runtime/session/choice/lookup.h"
 #include "tests/common/files.h"

@@ -20,7 +20,7 @@ std::set<std::string> shipped_texts(const Operator& op, const ExportOptions& opt
 {
     std::set<std::string> texts;
     for_each_shipped(op, capability, options, session,
-                     [&](const Emitted& emitted, const std::string&) { texts.insert(emitted.source); });
+                     [&](const Emitted& emitted) { texts.insert(emitted.source); });
     return texts;
 }
 
@@ -92,9 +92,9 @@ class LoadingBackend : public test::SkeletonBackend {
 public:
     explicit LoadingBackend(std::string stage) : stage_(std::move(stage)) {}
     [[nodiscard]] bool only_loads() override { return true; }
-    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    [[nodiscard]] double seconds_to_compile(const Emitted& text) override
     {
-        return plan.stage == stage_ ? 0 : std::numeric_limits<double>::infinity();
+        return text.stage == stage_ ? 0 : std::numeric_limits<double>::infinity();
     }
 
 private:

@@ -139,11 +139,10 @@ Results run(const Workload& workload, const Emitted& emitted, int num_multiproce
             int launches = 1)
 {
     if (emitted.dialect == Dialect::native) {
-        const PlanText text(emitted, "group_shares");
         Circumstances circumstances;
         circumstances.launches = launches;
         circumstances.scratch_poison = std::uint8_t{0xa5};
-        return host().run(workload, &text, circumstances);
+        return host().run(workload, &emitted, circumstances);
     }
     return simt::run(workload, emitted, simt::options_from_seed(seed), {}, num_multiprocessors, launches, 0,
                      std::uint8_t{0xa5});

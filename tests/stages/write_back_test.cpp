@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/backends/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/table_check.h"

@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/cpu/block_interpreter.h"
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt_backend.h"
@@ -19,8 +19,6 @@
 
 namespace segfold {
 namespace {
-
-std::uint64_t address(const Array& array) { return reinterpret_cast<std::uint64_t>(array.data()); }
 
 /// A copy of an array that begins `shifted_elements` elements after an aligned address.
 struct ShiftedCopy {
@@ -34,48 +32,6 @@ struct ShiftedCopy {
     }
     std::vector<std::byte> bytes;
     std::uint64_t place;
-};
-
-/// A loaded native text with the memory of one fold.
-class BoundFold {
-public:
-    BoundFold(const Workload& workload, const Emitted& emitted)
-        : workload_(workload),
-          native_(workload.op, emitted, sizes_of(workload.segments, workload.num_features)),
-          layout_(segment_arrays(workload.segments, emitted.form)),
-          found_(found_arrays(workload.segments, emitted.form))
-    {
-        for (std::size_t i = 0; i < workload.arrays.size(); ++i)
-            bind_input(i, workload.arrays[i].data());
-        for (const auto* arrays : {&layout_, &found_})
-            for (const auto& named : *arrays)
-                segments_.push_back(address(named.array));
-    }
-
-    [[nodiscard]] cpu::NativePlan& native() { return native_; }
-    /// Binds an array of the same length to a parameter.
-    void bind_input(std::size_t parameter, const void* data)
-    {
-        native_.bind_input(parameter, data, static_cast<std::int64_t>(workload_.arrays[parameter].length()));
-    }
-
-    /// Runs the fold. Throws InputError if the text has read outside of a checked table.
-    void run(Results& results)
-    {
-        outputs_.clear();
-        for (const auto& named : results)
-            outputs_.push_back(address(named.array));
-        native_.run(segments_, outputs_);
-        refuse_noted_reads(workload_, native_.outside());
-        take_found(results, found_, workload_.segments, workload_.op.outputs.size());
-    }
-
-private:
-    const Workload& workload_;
-    cpu::NativePlan native_;
-    std::vector<NamedArray> layout_;  ///< arrays of segments that the text reads
-    std::vector<NamedArray> found_;   ///< and those that it writes
-    std::vector<std::uint64_t> segments_, outputs_;
 };
 
 class CpuBackend : public Backend {
@@ -96,26 +52,14 @@ public:
     {
         return has_compiler() ? "" : cpu::reason_without_compiler() + "; operators are interpreted";
     }
-    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    [[nodiscard]] double seconds_to_compile(const Emitted& text) override
     {
-        return has_compiler() && plan.emitted.dialect == Dialect::native
-                   ? cpu::NativeProgram::seconds_to_compile(plan.emitted)
-                   : 0;
+        return has_compiler() && text.dialect == Dialect::native ? cpu::Module::seconds_to_compile(text) : 0;
     }
-    void compile_all(std::span<const PlanText> plans) override
+    void compile_all(std::span<const Emitted> texts) override
     {
-        if (!has_compiler())
-            return;
-        parallel_for(std::ssize(plans), 1, [&](std::int64_t begin, std::int64_t end) {
-            for (auto i = begin; i < end; ++i)
-                try {
-                    if (const auto& plan = plans[static_cast<std::size_t>(i)];
-                        plan.emitted.dialect == Dialect::native)
-                        (void)cpu::NativeProgram::of(plan.emitted);
-                } catch (const Error&) {
-                    // the run reports it
-                }
-        });
+        if (has_compiler())
+            compile_on_all_cores(texts, compile);
     }
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {
@@ -124,11 +68,7 @@ public:
                               "; the times of stages cannot be taken where operators are interpreted");
         HostPlans plans;
         plans.compiler = cpu::compiler_version();
-        plans.compile = [](const PlanText& plan) {
-            return plan.emitted.dialect == Dialect::native
-                       ? cpu::NativeProgram::of(plan.emitted)->compile_seconds()
-                       : 0;
-        };
+        plans.compile = compile;
         plans.prepare = prepare;
         return make_host_timing(std::move(plans));
     }
@@ -149,25 +89,30 @@ private:
             results = is_associative ? right_results(workload) : reduce_sequentially(workload);
     }
 
-    static TimedLaunch prepare(const Workload& workload, const PlanText& plan, Results& results)
+    static double compile(const Emitted& text)
     {
-        if (plan.emitted.dialect == Dialect::cuda)
-            return [&workload, &results, emitted = plan.emitted, stage = plan.stage] {
-                RunTimes times;
-                results = run_as_gpu(workload, {emitted, stage}, {}, times);
-            };
-        const auto fold = std::make_shared<BoundFold>(workload, plan.emitted);
-        return [fold, &results] { fold->run(results); };
+        return text.dialect == Dialect::native ? cpu::Module::of(text)->compile_seconds() : 0;
     }
 
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    static TimedLaunch prepare(const Workload& workload, const Emitted& text, Results& results)
+    {
+        if (text.dialect == Dialect::cuda)
+            return [&workload, &results, text] {
+                RunTimes times;
+                results = run_as_gpu(workload, text, {}, times);
+            };
+        const auto native = std::make_shared<cpu::Program>(workload, text);
+        return [native, &workload, &results] { native->run(workload, results); };
+    }
+
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
         using Clock = std::chrono::steady_clock;
-        if (plan->emitted.dialect == Dialect::cuda)
-            return run_as_gpu(workload, *plan, circumstances, times);
+        if (text->dialect == Dialect::cuda)
+            return run_as_gpu(workload, *text, circumstances, times);
         check_workload(workload);
-        auto results = allocate_results(workload, plan->emitted.form);
+        auto results = allocate_results(workload, text->form);
         const auto fold = [&](const auto& run) {
             const auto begin = Clock::now();
             for (int launch = 0; launch < circumstances.launches; ++launch)
@@ -175,27 +120,30 @@ private:
             times.kernel_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
         };
         if (!has_compiler()) {
-            fold([&] { fold_without_compiler(workload, plan->emitted.is_associative, results); });
+            fold([&] { fold_without_compiler(workload, text->is_associative, results); });
             return results;
         }
-        BoundFold bound(workload, plan->emitted);
-        if (bound.native().program().compile_seconds() > 0)
-            times.compile_seconds = bound.native().program().compile_seconds();
+        cpu::Program native(workload, *text);
+        if (const double seconds = native.module().compile_seconds(); seconds > 0)
+            times.compile_seconds = seconds;
         if (circumstances.scratch_poison)
-            bound.native().poison_scratch(*circumstances.scratch_poison);
+            native.poison_scratch(*circumstances.scratch_poison);
         std::vector<ShiftedCopy> copies;
         if (circumstances.shifted_elements != 0)
             for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
-                copies.emplace_back(workload.arrays[i], circumstances.shifted_elements);
-                bound.bind_input(i, reinterpret_cast<const void*>(copies.back().place));
+                const auto& array = workload.arrays[i];
+                copies.emplace_back(array, circumstances.shifted_elements);
+                auto shifted = view_of(array);
+                shifted.data = reinterpret_cast<const void*>(copies.back().place);
+                native.bind_input(i, shifted);
             }
-        fold([&] { bound.run(results); });
+        fold([&] { native.run(workload, results); });
         return results;
     }
 
     /// Runs the CUDA text of a reproducible plan on this processor. The number of blocks, and so the order of
     /// combination, is the same as on every GPU.
-    static Results run_as_gpu(const Workload& workload, const PlanText& plan,
+    static Results run_as_gpu(const Workload& workload, const Emitted& text,
                               const Circumstances& circumstances, RunTimes& times)
     {
         if (!has_compiler())
@@ -207,7 +155,7 @@ private:
         simt::CompileOptions compile_options;
         compile_options.shadow_check = false;
         compile_options.optimisation = 3;
-        return simt::run(workload, plan.emitted, options, compile_options, kReproducibleMultiprocessors,
+        return simt::run(workload, text, options, compile_options, kReproducibleMultiprocessors,
                          circumstances.launches, circumstances.shifted_elements, circumstances.scratch_poison,
                          &times);
     }

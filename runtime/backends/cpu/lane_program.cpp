@@ -212,7 +212,7 @@ LaneProgram::Step LaneProgram::step_of(const Instruction& instruction)
                                                    : nullptr};
 }
 
-LaneProgram::LaneProgram(const Program& program, std::vector<TableView> tables)
+LaneProgram::LaneProgram(const segfold::Program& program, std::vector<TableView> tables)
     : program_(program), tables_(std::move(tables)), slots_(program.num_slots)
 {
     for (const auto& instruction : program.code)

@@ -40,7 +40,7 @@ void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> el
 class LaneProgram {
 public:
     /// The program and the tables' memory must outlive this object.
-    explicit LaneProgram(const Program& program, std::vector<TableView> tables = {});
+    explicit LaneProgram(const segfold::Program& program, std::vector<TableView> tables = {});
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
     [[nodiscard]] const Lanes& output(std::size_t field) const { return slots_[program_.outputs[field]]; }
@@ -63,7 +63,7 @@ private:
     [[nodiscard]] bool run(std::size_t begin, std::size_t end, const Lanes* mask, int count);
     [[nodiscard]] bool gather(const Instruction& instruction, const Lanes* mask, int count);
 
-    const Program& program_;
+    const segfold::Program& program_;
     std::vector<TableView> tables_;
     std::vector<Step> steps_;
     std::vector<Lanes> slots_;

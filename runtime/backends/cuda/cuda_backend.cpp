@@ -145,91 +145,57 @@ Results ResidentWorkload::results() const
     return results;
 }
 
-struct LoadedPlan::State {
-    State(const Context& context, LoadedText loaded, const Workload& workload, const Emitted& emitted)
-        : text(std::move(loaded)),
-          program(text, workload.op, emitted, sizes_of(workload.segments, workload.num_features),
-                  context.info().multiprocessors)
-    {}
-
-    LoadedText text;
-    Program program;
-    std::vector<DeviceBuffer> scratch;
-    std::vector<bool> is_zero;  ///< one per scratch buffer; true if it must be zero before a launch
-};
-
 LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-                       const std::string& name, CompileCache* cache)
-    : state_(
-          std::make_unique<State>(context, load(context, emitted, name, cache), resident.workload(), emitted))
+                       CompileCache* cache)
+    : text_(load(context, emitted, cache)),
+      program_(text_, resident.workload().op, emitted,
+               sizes_of(resident.workload().segments, resident.workload().num_features),
+               context.info().multiprocessors),
+      max_threads_(context.info().max_threads_per_multiprocessor)
 {
-    auto& state = *state_;
-    auto& arguments = state.program.arguments();
+    auto& arguments = program_.arguments();
     const auto& inputs = resident.inputs();
     for (std::size_t i = 0; i < inputs.addresses.size(); ++i)
         arguments.bind_input(i, inputs.addresses[i], inputs.lengths[i]);
     arguments.bind_outside(resident.outside_address());
     arguments.bind_segments(resident.segments_as(emitted.form).addresses);
     arguments.bind_results(resident.result_arrays().addresses);
-    state.program.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
-        auto& memory = state.scratch.emplace_back(context, static_cast<std::size_t>(buffer.bytes));
-        state.is_zero.push_back(buffer.zero);
+    program_.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
+        auto& memory = scratch_.emplace_back(context, static_cast<std::size_t>(buffer.bytes));
         if (buffer.zero)
             memory.zero();
         return memory.address();
     });
 }
 
-LoadedPlan::~LoadedPlan() = default;
-LoadedPlan::LoadedPlan(LoadedPlan&&) noexcept = default;
-
-void LoadedPlan::launch(Stream& stream) const { state_->program.launch(stream.handle()); }
-
 void LoadedPlan::poison_scratch(std::uint8_t poison)
 {
-    for (std::size_t i = 0; i < state_->scratch.size(); ++i)
-        if (!state_->is_zero[i])
-            state_->scratch[i].fill_with(poison);
+    for (std::size_t i = 0; i < scratch_.size(); ++i)
+        if (!program_.arguments().scratch()[i].zero)
+            scratch_[i].fill_with(poison);
 }
 
-const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->text.compiled->resources; }
-
-std::vector<PlannedKernel> LoadedPlan::kernels() const
+std::vector<KernelUse> LoadedPlan::kernels() const
 {
-    std::vector<PlannedKernel> kernels;
-    for (const auto& step : state_->program.steps()) {
-        const auto block = static_cast<int>(step.shape.block.x);
-        const auto& known = state_->text.compiled->resources;
+    std::vector<KernelUse> kernels;
+    for (const auto& step : program_.steps()) {
+        const auto& known = text_.compiled->resources;
         const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
-        kernels.push_back({found != known.end() ? *found : step.kernel.resources(),
-                           static_cast<std::int64_t>(step.shape.grid.x), block,
-                           step.kernel.resident_blocks(block, step.shape.dynamic_shared_bytes),
-                           static_cast<std::int64_t>(step.shape.dynamic_shared_bytes)});
+        const auto reported = found != known.end() ? *found : step.kernel.resources();
+        KernelUse use;
+        use.kernel = reported.kernel;
+        use.grid = static_cast<std::int64_t>(step.shape.grid.x);
+        use.block_threads = static_cast<int>(step.shape.block.x);
+        use.registers = reported.registers;
+        use.spill_bytes = reported.spill_store_bytes + reported.spill_load_bytes;
+        use.local_bytes = reported.stack_bytes;
+        use.shared_bytes =
+            reported.static_shared_bytes + static_cast<std::int64_t>(step.shape.dynamic_shared_bytes);
+        use.resident_blocks = step.kernel.resident_blocks(use.block_threads, step.shape.dynamic_shared_bytes);
+        use.occupancy = static_cast<double>(use.resident_blocks * use.block_threads) / max_threads_;
+        kernels.push_back(std::move(use));
     }
     return kernels;
-}
-
-double LoadedPlan::compile_seconds() const { return state_->text.compiled->seconds; }
-
-bool LoadedPlan::is_compiled_now() const { return !state_->text.compiled->is_from_disk; }
-
-Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
-            CompileCache* cache, RunTimes* times)
-{
-    ResidentWorkload resident(context, workload);
-    const LoadedPlan plan(context, resident, emitted, name, cache);
-    Stream stream(context);
-    Event start(context), stop(context);
-    start.record(stream);
-    plan.launch(stream);
-    stop.record(stream);
-    stream.synchronize();
-    if (times) {
-        if (plan.is_compiled_now())
-            times->compile_seconds = plan.compile_seconds();
-        times->kernel_seconds = elapsed_milliseconds(start, stop) / 1e3;
-    }
-    return resident.results();
 }
 
 }  // namespace segfold::cuda

@@ -10,7 +10,6 @@
 #include "runtime/backends/cuda/program.h"
 #include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
-#include "runtime/support/run_times.h"
 
 namespace segfold::cuda {
 
@@ -79,45 +78,29 @@ private:
     std::vector<std::int64_t> rooms_;  ///< number of values that each field has room for
 };
 
-/// A kernel of a plan with its launch sizes.
-struct PlannedKernel {
-    KernelResources resources;  ///< reported by the compiler
-    std::int64_t grid = 0;
-    int block_threads = 0;
-    int resident_blocks = 0;  ///< blocks resident on one multiprocessor at a time
-    std::int64_t dynamic_shared_bytes = 0;
-};
-
 /// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {
 public:
     /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError if the text does not
     /// compile or memory does not suffice.
     LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-               const std::string& name, CompileCache* cache = nullptr);
-    ~LoadedPlan();
-    LoadedPlan(LoadedPlan&&) noexcept;
+               CompileCache* cache = nullptr);
 
     /// Queues all launches of the plan.
-    void launch(Stream& stream) const;
+    void launch(Stream& stream) { program_.launch(stream.handle()); }
     /// Fills scratch memory with a byte, except where kernels need zeros.
     void poison_scratch(std::uint8_t poison);
-    /// Returns the compiler's report on each kernel.
-    [[nodiscard]] const std::vector<KernelResources>& resources() const;
-    /// Returns the kernels in launch order.
-    [[nodiscard]] std::vector<PlannedKernel> kernels() const;
-    [[nodiscard]] double compile_seconds() const;
+    /// Returns the compiler's report on each kernel, in launch order.
+    [[nodiscard]] std::vector<KernelUse> kernels() const;
+    [[nodiscard]] double compile_seconds() const { return text_.compiled->seconds; }
     /// False if the program was compiled earlier and came from the disk.
-    [[nodiscard]] bool is_compiled_now() const;
+    [[nodiscard]] bool is_compiled_now() const { return !text_.compiled->is_from_disk; }
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    LoadedText text_;
+    Program program_;
+    int max_threads_;  ///< of a multiprocessor
+    std::vector<DeviceBuffer> scratch_;
 };
-
-/// Compiles a text, runs it once and copies the results back. `times`, if not null, receives the times of
-/// compiling and launching.
-Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
-            CompileCache* cache = nullptr, RunTimes* times = nullptr);
 
 }  // namespace segfold::cuda

@@ -49,9 +49,9 @@ public:
             return true;
         }
     }
-    [[nodiscard]] double seconds_to_compile(const PlanText& plan) override
+    [[nodiscard]] double seconds_to_compile(const Emitted& text) override
     {
-        const auto request = cuda::variant_of(gpu_, plan.emitted, plan.stage).request;
+        const auto request = cuda::variant_of(gpu_, text).request;
         try {
             if (programs_.contains(request) || cuda::load_kept(request))
                 return 0;
@@ -61,29 +61,26 @@ public:
             return std::numeric_limits<double>::infinity();
         }
     }
-    void compile_all(std::span<const PlanText> plans) override
+    void compile_all(std::span<const Emitted> texts) override
     {
-        std::vector<cuda::CompileRequest> requests;
-        for (const auto& plan : plans)
-            requests.push_back(cuda::variant_of(gpu_, plan.emitted, plan.stage).request);
-        programs_.prepare_each(requests);
+        programs_.prepare_each(cuda::requests_of(gpu_, texts));
     }
 
 private:
-    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+    Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
         check_workload(workload);
         // Compilation needs only the GPU's architecture, so it runs while the context is made and the arrays
         // are copied.
-        const auto request = cuda::variant_of(gpu_, plan->emitted, plan->stage).request;
+        const auto request = cuda::variant_of(gpu_, *text).request;
         const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });
         const auto& context = context_.get();
         auto inputs = std::make_shared<cuda::ResidentArrays>();
         for (const auto& array : workload.arrays)
             inputs->add_shifted(context, array, circumstances.shifted_elements);
         cuda::ResidentWorkload resident(context, workload, std::move(inputs));
-        cuda::LoadedPlan loaded(context, resident, plan->emitted, plan->stage, &programs_);
+        cuda::LoadedPlan loaded(context, resident, *text, &programs_);
         if (circumstances.scratch_poison)
             loaded.poison_scratch(*circumstances.scratch_poison);
         cuda::Stream stream(context);

@@ -40,38 +40,6 @@ const ResidentArrays& resident_arrays(const LoadedArrays& arrays)
     return dynamic_cast<const ResidentArrays&>(arrays);
 }
 
-class TimedLoadedPlan : public TimedPlan {
-public:
-    TimedLoadedPlan(CudaTiming& timing, LoadedPlan plan) : timing_(timing), plan_(std::move(plan)) {}
-
-    void launch() override { plan_.launch(timing_.stream()); }
-    [[nodiscard]] double compile_seconds() const override { return plan_.compile_seconds(); }
-    [[nodiscard]] std::vector<KernelUse> kernels() const override
-    {
-        std::vector<KernelUse> all;
-        for (const auto& kernel : plan_.kernels()) {
-            const auto& reported = kernel.resources;
-            KernelUse use;
-            use.kernel = reported.kernel;
-            use.grid = kernel.grid;
-            use.block_threads = kernel.block_threads;
-            use.registers = reported.registers;
-            use.spill_bytes = reported.spill_store_bytes + reported.spill_load_bytes;
-            use.local_bytes = reported.stack_bytes;
-            use.shared_bytes = reported.static_shared_bytes + kernel.dynamic_shared_bytes;
-            use.resident_blocks = kernel.resident_blocks;
-            use.occupancy = static_cast<double>(kernel.resident_blocks * kernel.block_threads) /
-                            timing_.context().info().max_threads_per_multiprocessor;
-            all.push_back(std::move(use));
-        }
-        return all;
-    }
-
-private:
-    CudaTiming& timing_;
-    LoadedPlan plan_;
-};
-
 }  // namespace
 
 /// A workload on the GPU, with a copy of kept results for comparison with later results.
@@ -201,35 +169,32 @@ std::unique_ptr<PlacedWorkload> CudaTiming::place(const Workload& workload,
                                            std::dynamic_pointer_cast<const ResidentArrays>(arrays));
 }
 
-double CudaTiming::compile(const PlanText& plan)
+double CudaTiming::compile(const Emitted& text)
 {
-    return programs_.get(variant_of(context_.info(), plan.emitted, plan.stage).request)->seconds;
+    return programs_.get(variant_of(context_.info(), text).request)->seconds;
 }
 
-void CudaTiming::compile_each(std::span<const PlanText> plans)
+void CudaTiming::compile_each(std::span<const Emitted> texts)
 {
-    std::vector<CompileRequest> requests;
-    for (const auto& plan : plans)
-        requests.push_back(variant_of(context_.info(), plan.emitted, plan.stage).request);
-    programs_.prepare_each(requests);
+    programs_.prepare_each(requests_of(context_.info(), texts));
 }
 
-void CudaTiming::expect(std::span<const PlanText> plans)
+void CudaTiming::expect(std::span<const Emitted> texts)
 {
-    if (!ahead_ && plans.empty())
+    if (!ahead_ && texts.empty())
         return;
     if (!ahead_)
         ahead_ = std::make_unique<Ahead>(programs_);
     std::vector<Variant> variants;
-    for (const auto& plan : plans)
-        variants.push_back(variant_of(context_.info(), plan.emitted, plan.stage));
+    for (const auto& text : texts)
+        variants.push_back(variant_of(context_.info(), text));
     ahead_->add(std::move(variants));
 }
 
-std::unique_ptr<TimedPlan> CudaTiming::prepare(PlacedWorkload& placed, const PlanText& plan)
+TimedPlan CudaTiming::prepare(PlacedWorkload& placed, const Emitted& text)
 {
-    return std::make_unique<TimedLoadedPlan>(
-        *this, LoadedPlan(context_, resident_of(placed), plan.emitted, plan.stage, &programs_));
+    const auto loaded = std::make_shared<LoadedPlan>(context_, resident_of(placed), text, &programs_);
+    return {[this, loaded] { loaded->launch(stream_); }, loaded->compile_seconds(), loaded->kernels()};
 }
 
 void CudaTiming::read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel,

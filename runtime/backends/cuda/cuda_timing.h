@@ -36,10 +36,10 @@ public:
     [[nodiscard]] std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) override;
     [[nodiscard]] std::unique_ptr<PlacedWorkload> place(const Workload& workload,
                                                         std::shared_ptr<const LoadedArrays> arrays) override;
-    double compile(const PlanText& plan) override;
-    void compile_each(std::span<const PlanText> plans) override;
-    void expect(std::span<const PlanText> plans) override;
-    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
+    double compile(const Emitted& text) override;
+    void compile_each(std::span<const Emitted> texts) override;
+    void expect(std::span<const Emitted> texts) override;
+    [[nodiscard]] TimedPlan prepare(PlacedWorkload& placed, const Emitted& text) override;
     /// Reads 1 GiB, or a quarter of the free memory if that is less, and returns the best median over several
     /// grids and numbers of loads in flight.
     [[nodiscard]] ReadCeiling read_ceiling() override;

@@ -8,14 +8,14 @@
 
 namespace segfold::cuda {
 
-Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name)
+Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted)
 {
-    return variant_of(architecture_for(gpu.compute_major, gpu.compute_minor), emitted, name);
+    return variant_of(architecture_for(gpu.compute_major, gpu.compute_minor), emitted);
 }
 
-Variant variant_of(const std::string& architecture, const Emitted& emitted, const std::string& name)
+Variant variant_of(const std::string& architecture, const Emitted& emitted)
 {
-    Variant variant{{emitted.source, name + ".cu", architecture, {}}, {}};
+    Variant variant{{emitted.source, emitted.stage + ".cu", architecture, {}}, {}};
     if (emitted.is_reproducible)
         variant.request.extra_options.emplace_back("--fmad=false");
     for (const auto& launch : emitted.launches)
@@ -24,13 +24,21 @@ Variant variant_of(const std::string& architecture, const Emitted& emitted, cons
     return variant;
 }
 
-LoadedText load(const Context& context, const Emitted& emitted, const std::string& name, CompileCache* cache)
+std::vector<CompileRequest> requests_of(const DeviceInfo& gpu, std::span<const Emitted> texts)
 {
-    const auto request = variant_of(context.info(), emitted, name).request;
+    std::vector<CompileRequest> requests;
+    for (const auto& text : texts)
+        requests.push_back(variant_of(gpu, text).request);
+    return requests;
+}
+
+LoadedText load(const Context& context, const Emitted& emitted, CompileCache* cache)
+{
+    const auto request = variant_of(context.info(), emitted).request;
     try {
         auto compiled =
             cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
-        Module module(context, *compiled, name);
+        Module module(context, *compiled, emitted.stage);
         return {std::move(compiled), std::move(module)};
     } catch (const DeviceError& error) {
         throw DeviceError(name_origins(error.what(), request.name, *emitted.lines));

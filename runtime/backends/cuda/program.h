@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,11 @@
 namespace segfold::cuda {
 
 /// Returns the request to the compiler for a text, and the names of its kernels.
-[[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
+[[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted);
+[[nodiscard]] Variant variant_of(const std::string& architecture, const Emitted& emitted);
 
-[[nodiscard]] Variant variant_of(const std::string& architecture, const Emitted& emitted,
-                                 const std::string& name);
+/// Returns the requests to the compiler for several texts.
+[[nodiscard]] std::vector<CompileRequest> requests_of(const DeviceInfo& gpu, std::span<const Emitted> texts);
 
 /// A text compiled for a GPU and loaded there. Copies share it.
 struct LoadedText {
@@ -28,8 +30,7 @@ struct LoadedText {
 
 /// Compiles and loads a text. If `cache` is null, the image is kept only on disk. If the text does not
 /// compile or load, throws DeviceError that names lines of the stage's file.
-[[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, const std::string& name,
-                              CompileCache* cache = nullptr);
+[[nodiscard]] LoadedText load(const Context& context, const Emitted& emitted, CompileCache* cache = nullptr);
 
 /// The kernels of a loaded text with their arguments, for workloads of one size.
 ///

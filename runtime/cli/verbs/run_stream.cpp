@@ -142,13 +142,13 @@ int run_stream(const Arguments& arguments, const Operator& op)
                 if (output)
                     output->put(results);
                 if (results.first_element < most_shown)
-                    first_slices.emplace_back(std::move(results), lengths_of(*results.window));
+                    first_slices.emplace_back(std::move(results), results.window->lengths());
                 return;
             }
             first_element = first_element.value_or(results.first_element);
             if ((!op.outputs.empty() && results.first_element - *first_element < most_shown) ||
                 (results.first_segment == num_segments && num_segments - first_segment < most_shown))
-                first.take(results.results, lengths_of(*results.window), results.running);
+                first.take(results.results, results.window->lengths(), results.running);
             num_segments += results.num_segments;
             if (output) {
                 output->take(results, state);

@@ -117,15 +117,6 @@ std::int64_t most_shown_of(const Arguments& arguments)
                                             : arguments.integer("show", 0, kMostFirst).value_or(kFirstShown);
 }
 
-std::vector<std::int64_t> lengths_of(const SegmentWindow& window)
-{
-    std::vector<std::int64_t> lengths;
-    auto begin = window.from.open_begin;
-    for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
-        lengths.push_back(window.ends[s] - begin);
-    return lengths;
-}
-
 void FirstSegments::take(const Results& results, std::span<const std::int64_t> lengths,
                          const Results& running)
 {

@@ -24,9 +24,6 @@ inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 /// Returns the greatest number of segments to show: the value of --show, or a fixed limit for "all".
 [[nodiscard]] std::int64_t most_shown_of(const Arguments& arguments);
 
-/// Returns the lengths of the segments that end in a window.
-[[nodiscard]] std::vector<std::int64_t> lengths_of(const SegmentWindow& window);
-
 /// Collects the results to show: those of a stream's first segments, and of the first elements of a scan.
 class FirstSegments {
 public:

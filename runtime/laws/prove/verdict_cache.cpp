@@ -136,30 +136,30 @@ LawFinding finding_of(const Json& json, const Operator& op)
     return finding;
 }
 
-/// The reports that this process keeps in memory, by operator text.
+/// The reports that this process keeps in memory, by operator.
 class Memory {
 public:
     /// Keeps the report, unless it is in a file, where readers find it.
-    void keep(const std::string& text, LawReport report, bool is_in_file)
+    void keep(const Digest& op, LawReport report, bool is_in_file)
     {
         const std::lock_guard lock(mutex_);
         if (is_in_file)
-            reports_.erase(text);
+            reports_.erase(op);
         else
-            reports_.insert_or_assign(text, std::move(report));
+            reports_.insert_or_assign(op, std::move(report));
         ++count_;
     }
-    std::optional<LawReport> find(const std::string& text)
+    std::optional<LawReport> find(const Digest& op)
     {
         const std::lock_guard lock(mutex_);
-        const auto found = reports_.find(text);
+        const auto found = reports_.find(op);
         return found == reports_.end() ? std::nullopt : std::optional(found->second);
     }
     [[nodiscard]] std::uint64_t count() const { return count_; }
 
 private:
     std::mutex mutex_;
-    std::map<std::string, LawReport> reports_;
+    std::map<Digest, LawReport> reports_;
     std::atomic<std::uint64_t> count_ = 0;
 };
 
@@ -196,7 +196,7 @@ void remember(const Operator& op, const LawReport& found)
     for (const auto& finding : report.undeclared)
         json["undeclared"].push_back(json_of(finding));
     const auto folder = open_folder(true);
-    memory().keep(print(op), report, folder && folder->write(file_of(op), json.dump()).empty());
+    memory().keep(digest_of(op), report, folder && folder->write(file_of(op), json.dump()).empty());
 }
 
 StoredVerdicts decode_verdicts(std::string_view bytes)
@@ -216,7 +216,7 @@ std::optional<LawReport> remembered(const Operator& op)
     const auto folder = open_folder(false);
     const auto text = folder ? folder->read(file_of(op)) : std::nullopt;
     if (!text)
-        return memory().find(print(op));
+        return memory().find(digest_of(op));
     try {
         const auto json = Json::parse(*text);
         if (json.at("format") != kFormat || json.at("operator") != print(op))

@@ -196,14 +196,11 @@ private:
     /// Compiles all plans not compiled yet, in parallel. A failure is reported when the plan is measured.
     void compile_plans(std::span<const LadderPlan> plans)
     {
-        std::vector<Emitted> emitted;
-        std::vector<PlanText> texts;
-        emitted.reserve(plans.size());
+        std::vector<Emitted> texts;
         for (const auto& plan : plans)
             if (plan.objection.empty())
                 try {
-                    emitted.push_back(text_of(plan));
-                    texts.emplace_back(emitted.back(), plan.stage->name);
+                    texts.push_back(text_of(plan));
                 } catch (const Error&) {
                     // measuring the plan reports the reason
                 }
@@ -241,16 +238,16 @@ private:
         }
         attempt(std::move(entry), [&](Entry& own) {
             const auto emitted = text_of(plan);
-            const auto loaded = timing_.prepare(*placed_, {emitted, plan.stage->name});
-            own.compile_milliseconds = loaded->compile_seconds() * kMillisecondsPerSecond;
-            own.resources = resources_of(loaded->kernels());
+            const auto loaded = timing_.prepare(*placed_, emitted);
+            own.compile_milliseconds = loaded.compile_seconds * kMillisecondsPerSecond;
+            own.resources = resources_of(loaded.kernels);
             if (best_ && !plan.is_chosen) {
-                const double least = least_milliseconds(timing_, emitted, plan.stage->name, request_);
+                const double least = least_milliseconds(timing_, emitted, request_);
                 if (is_hopeless(least))
                     return abandon(own, fmt::format("not run: the longest segment alone would take about {}",
                                                     beside_best(least)));
             }
-            const auto launch = [&] { loaded->launch(); };
+            const auto& launch = loaded.launch;
             poison();
             double first = timing_.once(launch);
             own.agreement = agreements_.check(own.name, {});

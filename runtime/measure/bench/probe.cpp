@@ -31,11 +31,10 @@ Segments one_segment(const Segments& like, std::int64_t length)
 }  // namespace
 
 double milliseconds_of_prefix(Timing& timing, const Workload& workload,
-                              std::shared_ptr<const LoadedArrays> arrays, const PlanText& plan)
+                              std::shared_ptr<const LoadedArrays> arrays, const Emitted& text)
 {
     const auto placed = timing.place(workload, std::move(arrays));
-    const auto loaded = timing.prepare(*placed, plan);
-    const auto launch = [&] { loaded->launch(); };
+    const auto launch = timing.prepare(*placed, text).launch;
     (void)timing.once(launch);
     const double second = timing.once(launch);
     return std::min(second, timing.once(launch));
@@ -47,8 +46,7 @@ double pace_of(const std::array<double, 2>& milliseconds)
                              static_cast<double>(kProbedLengths[1] - kProbedLengths[0]));
 }
 
-double least_milliseconds(Timing& timing, const Emitted& emitted, const std::string& name,
-                          const LadderRequest& request)
+double least_milliseconds(Timing& timing, const Emitted& emitted, const LadderRequest& request)
 {
     const auto& segments = request.workload.segments;
     if (segments.form == SegmentForm::ranges || segments.num_elements < 4 * kProbedLengths[1])
@@ -61,7 +59,7 @@ double least_milliseconds(Timing& timing, const Emitted& emitted, const std::str
         Workload workload;
         workload.op = request.workload.op;
         workload.segments = one_segment(segments, kProbedLengths[i]);
-        milliseconds[i] = milliseconds_of_prefix(timing, workload, request.inputs, {emitted, name});
+        milliseconds[i] = milliseconds_of_prefix(timing, workload, request.inputs, emitted);
     }
     return pace_of(milliseconds) * static_cast<double>(longest);
 }

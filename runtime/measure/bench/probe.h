@@ -11,7 +11,7 @@ namespace segfold::bench {
 /// Times a plan on the first elements of loaded arrays, as many as `workload` has. Returns the best of two
 /// runs in milliseconds, after one run that loads the code.
 [[nodiscard]] double milliseconds_of_prefix(Timing& timing, const Workload& workload,
-                                            std::shared_ptr<const LoadedArrays> arrays, const PlanText& plan);
+                                            std::shared_ptr<const LoadedArrays> arrays, const Emitted& text);
 
 /// Lengths of the two segments that are timed to find a stage's pace.
 inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} << 14, std::int64_t{1} << 18};
@@ -26,7 +26,6 @@ inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} <
 /// Times two single segments of 2^14 and 2^18 elements. The difference per element is the stage's pace along
 /// a segment: the pace of one thread or of one warp, or almost nothing if the stage cuts segments into tiles.
 /// A kernel cannot be stopped, so this is the only way to recognise a stage that would run for minutes.
-[[nodiscard]] double least_milliseconds(Timing& timing, const Emitted& emitted, const std::string& name,
-                                        const LadderRequest& request);
+[[nodiscard]] double least_milliseconds(Timing& timing, const Emitted& emitted, const LadderRequest& request);
 
 }  // namespace segfold::bench

@@ -56,8 +56,7 @@ public:
         own.index_bits = workload_.segments.index_bits();
         const auto facts = plan_facts(own, {num_elements, 1, num_elements});
         const auto emitted = emit(own, stage, configure(stage, chosen, facts), catalogue);
-        plan_ = std::make_unique<cuda::LoadedPlan>(timing.context(), *resident_, emitted, stage.name,
-                                                   &timing.programs());
+        plan_ = std::make_unique<cuda::LoadedPlan>(timing.context(), *resident_, emitted, &timing.programs());
     }
 
     [[nodiscard]] cuda::DeviceBuffer& elements() { return inputs_->buffers.front(); }

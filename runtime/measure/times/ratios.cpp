@@ -210,8 +210,8 @@ struct TimeBench::State {
                 const auto choice = choose(named, stage, workload, nullptr);
                 if (!choice.emitted)
                     break;
-                milliseconds[i] = bench::milliseconds_of_prefix(*timing, workload, data.inputs,
-                                                                {*choice.emitted, stage.name});
+                milliseconds[i] =
+                    bench::milliseconds_of_prefix(*timing, workload, data.inputs, *choice.emitted);
             }
             pace = bench::pace_of(milliseconds);
         }
@@ -311,9 +311,7 @@ struct TimeBench::State {
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {
-        const auto own =
-            timing->prepare(placed(placement, *pair.own.workload), {*pair.own.emitted, pair.own.stage->name});
-        const TimedLaunch launch = [&] { own->launch(); };
+        const auto launch = timing->prepare(placed(placement, *pair.own.workload), *pair.own.emitted).launch;
         auto first = timing->once(launch);
         const auto is_over = [&] { return effort.has_cut_off && first > request.most_ratio * reading; };
         if (is_over() && first < kMostLoadingMilliseconds)
@@ -322,13 +320,11 @@ struct TimeBench::State {
             reason = "one launch took " + beyond(first, reading);
             return {};
         }
-        std::unique_ptr<TimedPlan> unsegmented;
         TimedLaunch divisor = [&] { timing->read(data.inputs->bytes()); };
-        if (pair.unsegmented) {
-            unsegmented = timing->prepare(placed(placement, *pair.unsegmented->workload),
-                                          {*pair.unsegmented->emitted, pair.unsegmented->stage->name});
-            divisor = [&] { unsegmented->launch(); };
-        }
+        if (pair.unsegmented)
+            divisor =
+                timing->prepare(placed(placement, *pair.unsegmented->workload), *pair.unsegmented->emitted)
+                    .launch;
         const std::array launches = {launch, divisor};
         const bool is_long = !effort.has_cut_off && first > kLongMilliseconds;
         const auto times = timing->time_by_turns(launches, effort.dropped, is_long ? 1 : effort.samples);

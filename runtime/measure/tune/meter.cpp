@@ -26,7 +26,7 @@ PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
 /// Returns the reason why the resource report rules a plan out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
-    for (const auto& kernel : plan.kernels()) {
+    for (const auto& kernel : plan.kernels) {
         if (kernel.resident_blocks == 0 && kernel.grid > 0)
             return fmt::format(
                 "no block of {} threads of {} fits a multiprocessor: {} registers a thread, {} "
@@ -91,9 +91,9 @@ struct PlanMeter::State {
         const auto& stage = catalogue.rule_of_thumb(problem, shape);
         const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
         const auto emitted = text_of(point);
-        const auto plan = timing->prepare(*placed, {emitted, stage.name});
+        const auto plan = timing->prepare(*placed, emitted);
         poison();
-        (void)timing->once([&] { plan->launch(); });
+        (void)timing->once(plan.launch);
         (void)agreements.check("the rule of thumb", {});
     }
 
@@ -118,22 +118,22 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
-        compile_milliseconds = timing->compile({shared.of(point), point.stage}) * kMillisecondsPerSecond;
+        compile_milliseconds = timing->compile(shared.of(point)) * kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(MeasurementOutcome::compile, error.what());
     }
-    std::unique_ptr<TimedPlan> plan;
+    TimedPlan plan;
     const auto emitted = text_of(point, Numbers::at_launch);
     try {
-        plan = timing->prepare(*placed, {emitted, point.stage});
+        plan = timing->prepare(*placed, emitted);
     } catch (const DeviceError& error) {
         timing->synchronize();  // throws if the device itself failed
         return failure(MeasurementOutcome::resources, error.what());
     }
-    if (auto why = objection(*plan); !why.empty())
+    if (auto why = objection(plan); !why.empty())
         return failure(MeasurementOutcome::resources, std::move(why));
     provide_expected();
-    const auto launch = [&] { plan->launch(); };
+    const auto& launch = plan.launch;
     poison();
     (void)timing->once(launch);  // loads the code
     const auto agreement = agreements.check(print(point), {});
@@ -166,10 +166,10 @@ PlanMeasurement PlanMeter::evaluate(const Point& point, double best)
 
 void PlanMeter::expect(std::span<const Point> points)
 {
-    std::vector<PlanText> texts;
+    std::vector<Emitted> texts;
     for (const auto& point : points)
         try {
-            texts.emplace_back(state_->shared.of(point), point.stage);
+            texts.push_back(state_->shared.of(point));
         } catch (const Error&) {
             // measuring the point reports the failure
         }
@@ -180,30 +180,27 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
 {
     auto& state = *state_;
     auto& timing = *state.timing;
-    std::vector<std::unique_ptr<TimedPlan>> plans(points.size());
+    std::vector<TimedLaunch> launches(points.size());  // empty for a plan that cannot run
     std::vector<std::vector<double>> samples(points.size());
-    std::vector<Emitted> emitted;
-    std::vector<PlanText> texts;
+    std::vector<Emitted> texts;
     for (const auto& point : points)
-        emitted.push_back(state.text_of(point));
-    for (std::size_t i = 0; i < points.size(); ++i)
-        texts.emplace_back(emitted[i], points[i].stage);
+        texts.push_back(state.text_of(point));
     timing.expect({});  // expected plans are no longer needed
     timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {
-            plans[i] = timing.prepare(*state.placed, texts[i]);
-            if (!objection(*plans[i]).empty())
-                plans[i].reset();
+            auto plan = timing.prepare(*state.placed, texts[i]);
+            if (objection(plan).empty())
+                launches[i] = std::move(plan.launch);
         } catch (const DeviceError&) {
             timing.synchronize();  // drops this plan; throws if the device is lost
         }
     // The first round warms up and is not kept.
     for (int round = -1; round < rounds; ++round)
-        for (std::size_t i = 0; i < plans.size(); ++i) {
-            if (!plans[i])
+        for (std::size_t i = 0; i < launches.size(); ++i) {
+            if (!launches[i])
                 continue;
-            const auto time = timing.time([&] { plans[i]->launch(); }, 0, 1, state.is_flushed);
+            const auto time = timing.time(launches[i], 0, 1, state.is_flushed);
             if (round >= 0)
                 samples[i].push_back(time.front());
         }
@@ -215,12 +212,12 @@ PlanMeasurement PlanMeter::validate(const Point& point)
     auto& state = *state_;
     return state.attempt([&]() -> PlanMeasurement {
         const auto emitted = state.text_of(point);
-        const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
+        const auto plan = state.timing->prepare(*state.placed, emitted);
         if (!state.judge)
             state.judge.emplace(state.workload,
                                 JudgeOptions{.is_associative = state.problem.laws.is_associative()});
         state.poison();
-        plan->launch();
+        plan.launch();
         state.timing->wait();
         const auto comparison = state.judge->compare(state.placed->results());
         if (!comparison.agrees())

@@ -121,8 +121,7 @@ public:
     void take_found(std::shared_ptr<const Segments> found)
     {
         found_ = std::move(found);
-        const auto& places = found_->offsets;
-        segments_ = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
+        segments_ = offsets(view_of(found_->offsets));
     }
     /// The segments given to take_found(); null before that call.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
@@ -214,6 +213,9 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 
 /// Runs `plan` on a GPU and returns the results.
 [[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
+
+/// Returns the arrays and segments of a call on the host, for work that may outlive the call.
+[[nodiscard]] std::shared_ptr<Fold> fold_of(const Call& call, Session& session);
 
 /// Folds arrays of the host by a session.
 [[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);

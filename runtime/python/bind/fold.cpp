@@ -6,7 +6,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/launch_sequence.h"
 #include "runtime/python/bind/arrays/array_out.h"
@@ -34,18 +34,6 @@ std::int64_t most_items(const Call& call)
         return std::numeric_limits<std::int64_t>::max();
     return items;
 }
-
-/// The arguments and results of a fold of arrays on the host. The object may outlive the call.
-struct HostFold {
-    std::shared_ptr<TypedOperator> typed;
-    std::shared_ptr<Session> session;
-    std::vector<ArrayView> inputs;
-    SegmentsView segments;
-    /// Keeps alive the offsets that `segments` views; null if the caller owns them.
-    std::shared_ptr<const Segments> found;
-    FoldOptions options;
-    std::shared_ptr<Folded> folded;
-};
 
 /// Copies a result of a fold into the caller's array.
 void store(const std::string& field, const Array& array, const ArrayIn& out, bool is_output)
@@ -184,14 +172,10 @@ bool fits_out(const Call& call)
 
 /// Returns a kept plan for a call on the host; null if the call needs a fold. If the plan's segments had to
 /// be found, the call takes them over.
-std::shared_ptr<Plan> kept_plan(Call& call, Session& session)
+std::shared_ptr<Plan> kept_plan(Call& call, Session& session, const std::shared_ptr<Fold>& fold)
 {
-    if (call.words().check || call.model().kind() == Kind::jax ||
-        call.segments_on_host().kind == LayoutKind::groups)
+    if (call.words().check || call.model().kind() == Kind::jax || fold->segments.kind == LayoutKind::groups)
         return nullptr;
-    const auto fold =
-        std::make_shared<Fold>(Fold{call.typed()->plans_in(session), call.inputs(), call.segments(),
-                                    call.num_elements(), call.plan_options(), call.found()});
     const auto planned = core(session).plan_for(fold, [&](std::int64_t num_elements, const auto& work) {
         run_by_size(num_elements, kElementsOfAShortNativeFold, work, call.arrays());
     });
@@ -218,34 +202,18 @@ nb::object found_keys(const Call& call)
     return object;
 }
 
-}  // namespace
-
-std::int64_t num_segments_of(const Call& call)
-{
-    const auto& segments = call.segments();
-    switch (segments.kind) {
-        case LayoutKind::whole: return 1;
-        case LayoutKind::uniform:
-            return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
-        case LayoutKind::offsets: return std::max<std::int64_t>(segments.first.length - 1, 0);
-        case LayoutKind::groups: return segments.num_groups.value_or(0);
-        default: return segments.first.length;
-    }
-}
-
-nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session)
+/// Runs a plan of the host. Writes results to the caller's arrays, or to new ones.
+nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session,
+                       const std::shared_ptr<const Fold>& fold)
 {
     const auto& fields = call.typed()->fields;
     struct Run {
         std::shared_ptr<Plan> plan;
         std::shared_ptr<Session> session;
-        std::vector<ArrayView> inputs;
-        SegmentsView segments;
-        std::shared_ptr<const Segments> found;
+        std::shared_ptr<const Fold> fold;
         std::vector<MutableArrayView> results;
     };
-    const auto run =
-        std::make_shared<Run>(Run{plan, session, call.inputs(), call.segments(), call.found(), {}});
+    const auto run = std::make_shared<Run>(Run{plan, session, fold, {}});
     const auto kind = call.model().kind();
     const auto num_segments = num_segments_of(call);
     const bool is_new = call.out().empty();
@@ -264,7 +232,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         }
         run->results.push_back(arrays[first + i].mutable_view());
     }
-    const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
+    const auto work = [run] { run->plan->run(run->fold->inputs, run->fold->segments, run->results); };
     const bool is_native = core(*session).backend().name() == "cpu" && cpu::reason_without_compiler().empty();
     run_by_size(plan->num_items(), is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold, work,
                 arrays);
@@ -275,6 +243,33 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
         objects.push_back(
             finished(is_new ? kind : Kind::other, arrays[first + i], length_of(call, i, num_segments)));
     return results_of(call, std::move(objects));
+}
+
+}  // namespace
+
+std::shared_ptr<Fold> fold_of(const Call& call, Session& session)
+{
+    return std::make_shared<Fold>(Fold{call.typed()->plans_in(session), call.inputs(),
+                                       call.segments_on_host(), call.num_elements(), call.plan_options(),
+                                       call.found()});
+}
+
+std::int64_t num_segments_of(const Call& call)
+{
+    const auto& segments = call.segments();
+    switch (segments.kind) {
+        case LayoutKind::whole: return 1;
+        case LayoutKind::uniform:
+            return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
+        case LayoutKind::offsets: return std::max<std::int64_t>(segments.first.length - 1, 0);
+        case LayoutKind::groups: return segments.num_groups.value_or(0);
+        default: return segments.first.length;
+    }
+}
+
+nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session)
+{
+    return run_on_host(call, plan, session, fold_of(call, *session));
 }
 
 nb::object results_of(const Call& call, std::vector<nb::object> arrays)
@@ -300,24 +295,19 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 
 nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
 {
-    if (const auto plan = kept_plan(call, *session))
-        return run_on_host(call, plan, session);
+    const auto fold = fold_of(call, *session);
+    if (const auto plan = kept_plan(call, *session, fold))
+        return run_on_host(call, plan, session, fold);
     const auto& words = call.words();
-    const auto fold = std::make_shared<HostFold>();
-    *fold = {call.typed(),  session,
-             call.inputs(), call.segments_on_host(),
-             call.found(),  {words.plan.request, words.check, {}},
-             nullptr};
-    auto work = [fold] {
-        auto& session = core(*fold->session);
-        const auto& op = fold->typed->op;
-        fold->folded = std::make_shared<Folded>(
-            fold->segments.kind == LayoutKind::groups
-                ? session.fold_groups(op, fold->inputs, fold->segments, fold->options)
-                : session.fold_anew(op, fold->inputs, fold->segments, fold->options));
+    const auto into = std::make_shared<std::shared_ptr<Folded>>();
+    auto work = [fold, session, into, options = FoldOptions{words.plan.request, words.check, {}}] {
+        const auto folds =
+            fold->segments.kind == LayoutKind::groups ? &SessionCore::fold_groups : &SessionCore::fold_anew;
+        *into = std::make_shared<Folded>(
+            (core(*session).*folds)(fold->op(), fold->inputs, fold->segments, options));
     };
     run_by_size(most_items(call), words.check ? 0 : kElementsOfAShortFold, work, call.arrays());
-    const std::shared_ptr<const Folded> folded = fold->folded;
+    const std::shared_ptr<const Folded> folded = *into;
     warn(folded->warnings(), &call.typed()->told);
     warn_of_caches();
     if (!folded->agrees())

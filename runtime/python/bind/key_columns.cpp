@@ -115,8 +115,7 @@ void Call::number_key_columns(nb::handle keys)
             throw InputError(fmt::format("'{}' has {} for {}; each column has a key for each element", name,
                                          count_text(view.length, "key"),
                                          count_text(num_elements, "element")));
-        numbering->columns.push_back(
-            Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length)));
+        numbering->columns.push_back(borrow(view));
     }
     run_by_size(
         held.front().view().length, kElementsOfAShortFold,
@@ -133,8 +132,7 @@ void Call::number_key_columns(nb::handle keys)
                     firsts.bytes());
     // The keys are copied now, because the fold may write its results into these columns.
     key_columns_.first = keys_module.attr("at")(keys, places);
-    segments_ = groups({numbers.type(), numbers.data(), static_cast<std::int64_t>(numbers.length())},
-                       static_cast<std::int64_t>(firsts.length()));
+    segments_ = groups(view_of(numbers), static_cast<std::int64_t>(firsts.length()));
     words_.sorts_keys = false;
     segment_objects_.clear();
 }

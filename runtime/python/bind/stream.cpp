@@ -141,9 +141,7 @@ private:
 class LentArray : public ArraySource {
 public:
     explicit LentArray(ArrayIn&& array)
-        : array_(std::move(array)),
-          source_(memory_source(Array::borrow(array_.view().type, array_.view().data,
-                                              static_cast<std::size_t>(array_.view().length))))
+        : array_(std::move(array)), source_(memory_source(borrow(array_.view())))
     {}
     ~LentArray() override
     {
@@ -210,8 +208,7 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
     input.segments.uniform_length = lists->uniform_length;
     // The offsets are borrowed from the column, whose source keeps them alive.
     if (lists->kind == LayoutKind::offsets)
-        input.segments.array = memory_source(Array::borrow(lists->first.type, lists->first.data,
-                                                           static_cast<std::size_t>(lists->first.length)));
+        input.segments.array = memory_source(borrow(lists->first));
 }
 
 /// A stream that runs on its own thread. The caller takes its results in their order.

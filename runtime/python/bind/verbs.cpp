@@ -258,33 +258,24 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     Call call(op, arrays, words, {"seconds", "evaluations"});
     if (call.is_on_device())
         throw InputError("tuning copies arrays of the host to the GPU by itself; give copies on the host");
-    struct Tuning {
-        std::shared_ptr<Session> session;
-        std::shared_ptr<TypedOperator> typed;
-        std::vector<ArrayView> inputs;
-        SegmentsView segments;
-        std::vector<std::shared_ptr<Session>> sessions;
-        Tuned tuned;
-    };
-    auto session = session_of(call.words().session);
-    const auto tuning = std::make_shared<Tuning>(
-        Tuning{std::move(session), call.typed(), call.inputs(), call.segments_on_host(), all_sessions(), {}});
+    const auto session = session_of(call.words().session);
+    const auto fold = fold_of(call, *session);
+    const auto tuned = std::make_shared<Tuned>();
     run_interruptible(
-        [tuning, options] {
-            tuning->tuned =
-                tune_workload(*tuning->session, tuning->typed->op, tuning->inputs, tuning->segments, options);
-            for (const auto& one : tuning->sessions)
+        [=, sessions = all_sessions()] {
+            *tuned = tune_workload(*session, fold->op(), fold->inputs, fold->segments, options);
+            for (const auto& one : sessions)
                 one->forget_records();
         },
         call.arrays());
-    for (const auto& [session, plans] : tuning->typed->plans)
+    for (const auto& [in_session, plans] : call.typed()->plans)
         plans->clear();
     nb::dict facts;
-    facts["winner"] = tuning->tuned.winner;
-    facts["reason"] = tuning->tuned.reason;
-    facts["milliseconds"] = tuning->tuned.milliseconds;
-    facts["measured"] = tuning->tuned.measured;
-    facts["file"] = tuning->tuned.file;
+    facts["winner"] = tuned->winner;
+    facts["reason"] = tuned->reason;
+    facts["milliseconds"] = tuned->milliseconds;
+    facts["measured"] = tuned->measured;
+    facts["file"] = tuned->file;
     return facts;
 }
 
@@ -330,22 +321,13 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     Call call(op, arrays, words, {"repeats", "stages", "peers"});
     if (call.is_on_device())
         throw InputError("a bench copies arrays of the host to the GPU by itself; give copies on the host");
-    struct Measuring {
-        std::shared_ptr<Session> session;
-        std::shared_ptr<TypedOperator> typed;
-        std::vector<ArrayView> inputs;
-        SegmentsView segments;
-        bench::WorkloadRecord record;
-    };
-    const auto measuring = std::make_shared<Measuring>(Measuring{
-        session_of(call.words().session), call.typed(), call.inputs(), call.segments_on_host(), {}});
+    const auto session = session_of(call.words().session);
+    const auto fold = fold_of(call, *session);
+    const auto measured = std::make_shared<bench::WorkloadRecord>();
     run_interruptible(
-        [measuring, options] {
-            measuring->record = bench_workload(*measuring->session, measuring->typed->op, measuring->inputs,
-                                               measuring->segments, options);
-        },
+        [=] { *measured = bench_workload(*session, fold->op(), fold->inputs, fold->segments, options); },
         call.arrays());
-    const auto& record = measuring->record;
+    const auto& record = *measured;
     nb::list entries;
     for (const auto& entry : record.entries)
         entries.append(entry_of(entry));
@@ -356,7 +338,7 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     facts["num_segments"] = record.num_segments;
     facts["bytes"] = record.traffic.total();
     facts["entries"] = nb::tuple(entries);
-    const auto device = core(*measuring->session).backend().identity();
+    const auto device = core(*session).backend().identity();
     const auto chart = charts::bench_chart({&record, 1}, device ? device->name : "");
     facts["chart"] = chart ? chart->dump() : "{}";
     return facts;

@@ -131,9 +131,7 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     // A scan from the end of segments takes the last slice first, and has no results of segments.
     const bool is_reverse = stream.op().scan && stream.op().scan->reverse;
     const auto take_in_front = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
-        std::vector<std::int64_t> lengths;
-        for (std::size_t s = 0; s < window.ends.size(); ++s)
-            lengths.push_back(window.ends[s] - (s == 0 ? window.from.open_begin : window.ends[s - 1]));
+        const auto lengths = window.lengths(options.most_lengths);
         mine.lengths.insert(mine.lengths.begin(), lengths.begin(), lengths.end());
         if (std::ssize(mine.lengths) > options.most_lengths)
             mine.lengths.resize(static_cast<std::size_t>(options.most_lengths));
@@ -147,9 +145,8 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
         mine.num_elements += window.end - window.from.element;
     };
     const auto take = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
-        const auto& ends = window.ends;
-        for (std::size_t s = 0; s < ends.size() && std::ssize(mine.lengths) < options.most_lengths; ++s)
-            mine.lengths.push_back(ends[s] - (s == 0 ? window.from.open_begin : ends[s - 1]));
+        const auto lengths = window.lengths(options.most_lengths - std::ssize(mine.lengths));
+        mine.lengths.insert(mine.lengths.end(), lengths.begin(), lengths.end());
         const bool keeps = own.num_ended() < options.most_kept;
         if (window.keys && (keeps || keys.empty()))
             keys.push_back(window.keys->copy());

@@ -151,8 +151,7 @@ public:
         for (const auto* plan : plans)
             if (!texts_.contains(plan))
                 loading.emplace_back(plan, std::async(std::launch::async, [this, plan] {
-                                         return cuda::load(context_, plan->emitted, plan->stage->name,
-                                                           &compiled_);
+                                         return cuda::load(context_, plan->emitted, &compiled_);
                                      }));
         std::optional<double> seconds;
         for (auto& [plan, future] : loading) {

@@ -361,15 +361,13 @@ Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times,
 {
     std::vector<Results> given;
     for (const auto& part_run : prepared.runs) {
-        std::optional<PlanText> text;
-        if (part_run.plan != nullptr)
-            text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
+        const auto* text = part_run.plan == nullptr ? nullptr : &part_run.plan->emitted;
         RunTimes run_times;
         // With JoinOrder::blocks and without stages every operation must be rounded, so that the bits do not
         // depend on the cuts.
-        given.push_back(!text && problem_.order == JoinOrder::blocks
+        given.push_back(text == nullptr && problem_.order == JoinOrder::blocks
                             ? reduce_sequentially(part_run.workload, Precision::working)
-                            : device_.run(part_run.workload, text ? &*text : nullptr, run_times));
+                            : device_.run(part_run.workload, text, run_times));
         if (times != nullptr)
             times->add(run_times);
     }

@@ -22,7 +22,7 @@ namespace segfold {
 /// A back end that folds slices.
 struct SliceDevice {
     /// Folds a workload. `plan` is null if the back end runs no stages. One thread at a time may call it.
-    std::function<Results(const Workload& workload, const PlanText* plan, RunTimes& times)> run;
+    std::function<Results(const Workload& workload, const Emitted* text, RunTimes& times)> run;
     bool runs_stages = true;
     Target target = {};
 };

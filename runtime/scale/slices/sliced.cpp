@@ -153,8 +153,8 @@ private:
 SliceDevice slice_device(SessionCore& session)
 {
     auto& backend = session.backend();
-    return {[&session](const Workload& workload, const PlanText* plan, RunTimes& times) {
-                return session.run(workload, plan, &times);
+    return {[&session](const Workload& workload, const Emitted* text, RunTimes& times) {
+                return session.run(workload, text, &times);
             },
             backend.runs_stages(), backend.target()};
 }

@@ -226,7 +226,7 @@ void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wan
         return;
     auto& backend = *chooser.backend;
     const auto run_seconds = static_cast<double>(traffic.total()) / assumed_rate(chooser.device);
-    double least = backend.seconds_to_compile({plan.emitted, plan.stage->name}) + run_seconds;
+    double least = backend.seconds_to_compile(plan.emitted) + run_seconds;
     const auto own = plan.stage;
     for (const auto& one : ranked) {
         if (one.stage->name == own->name || !one.expected_share)
@@ -239,8 +239,8 @@ void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wan
         try {
             auto other = choose_plan(named, problem, shape, laws, *chooser.catalogue, nullptr, room,
                                      chooser.texts.get());
-            const double seconds = backend.seconds_to_compile({other.emitted, other.stage->name}) +
-                                   run_seconds * std::max(slower, 1.0);
+            const double seconds =
+                backend.seconds_to_compile(other.emitted) + run_seconds * std::max(slower, 1.0);
             if (seconds >= least)
                 continue;
             least = seconds;

@@ -152,6 +152,8 @@ struct Wanted {
 /// A choice with its reasons.
 struct Chosen {
     std::optional<PlanChoice> plan;  ///< empty for a back end without stages
+    /// The plan's text; null for a back end without stages.
+    [[nodiscard]] const Emitted* text() const { return plan ? &plan->emitted : nullptr; }
     Explanation explanation;
     std::vector<std::string> warnings;  ///< warnings about the operator's laws
 };

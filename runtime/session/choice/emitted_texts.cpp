@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "dsl/printer.h"
-
 namespace segfold {
 namespace {
 
@@ -18,13 +16,15 @@ std::string key_of(const Problem& problem, const Stage& stage, const Configurati
 {
     const auto& laws = problem.laws;
     const auto& target = problem.target;
-    return fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}\n{}", fmt::ptr(&catalogue), stage.name,
-        configuration, static_cast<int>(numbers), static_cast<int>(problem.form), problem.index_bits,
-        problem.key_bytes, static_cast<int>(problem.number_type), problem.has_ends, laws.associative,
-        laws.commutative, laws.idempotent, laws.assumes_associative, target.has_async_copies,
-        target.has_bf16_conversions, target.block_shared_bytes, target.compute_capability,
-        target.has_f16_conversions, problem.checked_tables, problem.op.keeps_results, print(problem.written));
+    const auto digest = digest_of(problem.written);
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {:x} {:x}\n{}",
+                       fmt::ptr(&catalogue), stage.name, configuration, static_cast<int>(numbers),
+                       static_cast<int>(problem.form), problem.index_bits, problem.key_bytes,
+                       static_cast<int>(problem.number_type), problem.has_ends, laws.associative,
+                       laws.commutative, laws.idempotent, laws.assumes_associative, target.has_async_copies,
+                       target.has_bf16_conversions, target.block_shared_bytes, target.compute_capability,
+                       target.has_f16_conversions, problem.checked_tables, problem.op.keeps_results,
+                       digest.first(), digest.second(), problem.written.description);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/program.h"
 
 namespace segfold {
 
@@ -12,11 +12,11 @@ PlanProgram::PlanProgram(PlanChoice made)
     : choice(std::move(made)), text(fmt::format("{} ({})", choice.text(), choice.chosen_by()))
 {}
 
-std::shared_ptr<const cpu::NativeText> PlanProgram::native(const Operator& op) const
+std::shared_ptr<const cpu::LoadedText> PlanProgram::native(const Operator& op) const
 {
     const std::lock_guard lock(mutex_);
     if (!native_)
-        native_ = std::make_shared<const cpu::NativeText>(op, choice.emitted);
+        native_ = std::make_shared<const cpu::LoadedText>(op, choice.emitted);
     return native_;
 }
 

@@ -11,7 +11,7 @@
 namespace segfold {
 
 namespace cpu {
-class NativeText;
+class LoadedText;
 }
 
 /// A chosen stage with its text, which is the same for all sizes of arrays.
@@ -24,11 +24,11 @@ public:
 
     /// Returns the choice's native text, which the first call compiles and loads. Throws DeviceError if it
     /// does not compile.
-    [[nodiscard]] std::shared_ptr<const cpu::NativeText> native(const Operator& op) const;
+    [[nodiscard]] std::shared_ptr<const cpu::LoadedText> native(const Operator& op) const;
 
 private:
     mutable std::mutex mutex_;
-    mutable std::shared_ptr<const cpu::NativeText> native_;
+    mutable std::shared_ptr<const cpu::LoadedText> native_;
 };
 
 /// The programs that plans of a problem use. Several threads may use this object.

@@ -77,13 +77,15 @@ std::vector<const TuningRecord*> SpotRecords::rows_of(const Question& question) 
     if (rows_.empty())
         return {};
     const auto wanted = class_of(question.problem);
-    const auto op = operator_hash(question.problem.op);
+    std::string op;  // made for the first row of such a problem, because it takes the operator's text
     std::map<std::string, std::string> hashes;
     std::map<Point, const TuningRecord*> last;
     for (const auto& row : rows_) {
-        if (row.device != question.device || row.op_hash != op || row.problem != wanted ||
-            !is_same(row.shape, question.shape) ||
-            impossible(row.point, question.problem, question.shape, question.catalogue))
+        if (row.device != question.device || row.problem != wanted || !is_same(row.shape, question.shape))
+            continue;
+        if (op.empty())
+            op = operator_hash(question.problem.op);
+        if (row.op_hash != op || impossible(row.point, question.problem, question.shape, question.catalogue))
             continue;
         auto [hash, is_new] = hashes.try_emplace(row.point.stage);
         if (is_new)

@@ -27,14 +27,7 @@ Array borrow_marks(const ArrayView& marks, std::string_view what, std::int64_t n
     if (marks.length != num_elements)
         throw InputError(fmt::format("{} are {} for {}; each element has one", what, marks.length,
                                      count_text(num_elements, "element")));
-    return Array::borrow(marks.type, marks.data, static_cast<std::size_t>(marks.length));
-}
-
-ArrayView view_of(const Array& array)
-{
-    ArrayView view(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
-    view.num_features = static_cast<std::int64_t>(std::max<std::size_t>(array.row_length(), 1));
-    return view;
+    return borrow(marks);
 }
 
 /// Borrows a parameter's array, with its rows if any.
@@ -45,7 +38,7 @@ Array borrow_input(const Parameter& parameter, const ArrayView& input)
         throw InputError(fmt::format("{} lie on a device, and groups are folded on the host", what));
     require_type(what, input.type);
     require_address(what, input.data, input.length);
-    auto array = Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length));
+    auto array = borrow(input);
     array.set_row_length(parameter.row ? static_cast<std::size_t>(input.num_features) : 0);
     return array;
 }
@@ -112,14 +105,6 @@ Workload sorted_by_group(const Workload& workload)
             grouped.order->take_segments(), workload.num_features};
 }
 
-Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
-{
-    require_inputs(op, inputs.size());
-    Workload workload{op, {}, {}};
-    borrow_into(workload, inputs, segments, {});
-    return workload;
-}
-
 bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                                const PlanRequest& request, const Workload* data, bool may_sort)
 {
@@ -169,7 +154,7 @@ std::optional<Folded> SessionCore::fold_unsorted(const Operator& op, std::span<c
     auto numbers = segments;
     if (numbered)
         numbers = groups(view_of(numbered->numbers), static_cast<std::int64_t>(numbered->firsts.length()));
-    const auto workload = unsorted_groups(op, inputs, numbers);
+    const auto workload = borrow_as_they_lie(op, inputs, numbers);
     const auto num_elements = workload.segments.num_elements;
     numbers.num_groups = workload.segments.num_segments;
     if (!takes_groups(op, numbers, num_elements, options.plan, &workload))

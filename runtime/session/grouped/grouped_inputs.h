@@ -33,10 +33,6 @@ struct GroupedInputs {
                                          const SegmentsView& segments,
                                          const std::optional<NumberedKeys>& numbered = std::nullopt);
 
-/// Returns a workload of the caller's unsorted arrays on the host, with segments of form groups.
-[[nodiscard]] Workload unsorted_groups(const Operator& op, std::span<const ArrayView> inputs,
-                                       const SegmentsView& segments);
-
 /// Returns a workload with elements sorted by group, for a workload with segments of form groups. Arrays that
 /// need no sorting are borrowed.
 [[nodiscard]] Workload sorted_by_group(const Workload& workload);

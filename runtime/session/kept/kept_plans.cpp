@@ -55,8 +55,7 @@ const std::string& KeptPlan::text() const
 void Fold::find_segments()
 {
     found = std::make_shared<const Segments>(found_segments(segments, num_elements));
-    const auto& places = found->offsets;
-    segments = offsets({places.type(), places.data(), static_cast<std::int64_t>(places.length())});
+    segments = offsets(view_of(found->offsets));
 }
 
 std::shared_ptr<const KeptPlan> OperatorPlans::find(const PlanKey& key)

@@ -85,10 +85,12 @@ struct FoldAsks {
 /// outlive its session.
 class OperatorPlans {
 public:
-    OperatorPlans(const Operator& of, std::shared_ptr<Backend> backend) : op(of), backend_(std::move(backend))
+    OperatorPlans(const Operator& of, std::shared_ptr<Backend> backend)
+        : op(of), digest(digest_of(of)), backend_(std::move(backend))
     {}
 
     const Operator op;
+    const Digest digest;
 
     /// Returns the plan for `key`, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find(const PlanKey& key);

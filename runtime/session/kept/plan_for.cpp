@@ -5,7 +5,7 @@
 #include <bit>
 #include <limits>
 
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/data/shape.h"
 #include "runtime/laws/operator_laws.h"
@@ -50,7 +50,7 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
 {
     std::vector<Array> arrays;
     for (const auto& input : inputs)
-        arrays.push_back(Array::borrow(input.type, input.data, static_cast<std::size_t>(input.length)));
+        arrays.push_back(borrow(input));
     return arrays;
 }
 

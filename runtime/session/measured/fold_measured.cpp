@@ -17,7 +17,6 @@ struct Contender {
     SpotTrial trial;
     RunTimes times = {};  ///< of the run with the least time; compile_seconds of the first run
 
-    [[nodiscard]] PlanText text() const { return {chosen->plan->emitted, chosen->plan->stage->name}; }
     void fail(MeasurementOutcome outcome, const Error& error)
     {
         trial.measurement = {outcome, 0, {}, error.what()};
@@ -72,8 +71,7 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
             run.chosen.plan->source = PlanSource::spot_record;
             run.chosen.explanation.taken =
                 fmt::format("{}, {}", run.chosen.plan->text(), run.chosen.plan->chosen_by());
-            const PlanText text{run.chosen.plan->emitted, run.chosen.plan->stage->name};
-            run.results = this->run(workload, &text, &run.times);
+            run.results = this->run(workload, run.chosen.text(), &run.times);
             return run;
         }
 
@@ -88,10 +86,10 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
         }
     }
     const auto backend = running();
-    std::vector<PlanText> texts;
+    std::vector<Emitted> texts;
     for (const auto& one : contenders)
         if (one.chosen)
-            texts.push_back(one.text());
+            texts.push_back(*one.chosen->text());
     backend->compile_all(texts);
     const bool are_compared = gives_same_bits(workload.op, laws);
     std::optional<std::size_t> best, expected;
@@ -111,8 +109,7 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
             RunTimes times;
             Results results;
             try {
-                const auto text = one.text();
-                results = this->run(workload, &text, &times);
+                results = this->run(workload, one.chosen->text(), &times);
             } catch (const DeviceError& error) {
                 if (i == 0)
                     throw;  // a fold that measures nothing would throw it, too
@@ -155,8 +152,7 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
     if (are_compared || taken.trial.point == contenders[*expected].trial.point) {
         run.results = std::move(of_expected);
     } else {
-        const PlanText text{run.chosen.plan->emitted, run.chosen.plan->stage->name};
-        run.results = this->run(workload, &text);
+        run.results = this->run(workload, run.chosen.text());
     }
     return run;
 }

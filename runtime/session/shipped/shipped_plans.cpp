@@ -79,8 +79,8 @@ Shipped export_plans(const std::string& path, std::span<const Operator> operator
         requests.add(item_offsets_request(architecture, options.index_bits));
         for (const auto& op : operators)
             for_each_shipped(op, capability_of(architecture, known), options, session,
-                             [&](const Emitted& emitted, const std::string& stage) {
-                                 requests.add(cuda::variant_of(architecture, emitted, stage).request);
+                             [&](const Emitted& emitted) {
+                                 requests.add(cuda::variant_of(architecture, emitted).request);
                              });
     }
     auto compiled = cuda::compile_many(requests.all());

@@ -173,7 +173,7 @@ void add_recorded(std::set<Point>& points, const RecordStore& records, const Pro
 }  // namespace
 
 void for_each_shipped(const Operator& op, int capability, const ExportOptions& options, Session& session,
-                      const std::function<void(const Emitted& emitted, const std::string& stage)>& take)
+                      const std::function<void(const Emitted& emitted)>& take)
 {
     const auto& catalogue = core(session).catalogue();
     const auto records = options.plan.is_open() ? RecordStore::open(record_folder()) : RecordStore::of({});
@@ -192,15 +192,14 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
                     auto [points, first] = points_of(problem, shapes, laws, catalogue, options);
                     for (const auto& [point, shape] : first)
                         if (const auto choice = device_choice(problem, shape, laws, catalogue, options))
-                            take(choice->emitted, choice->stage->name);
+                            take(choice->emitted);
                     if (problem.has_ends)
                         continue;  // only plans on a device read ends
                     add_recorded(points, records, problem, capability, catalogue);
                     for (const auto& point : points)
                         take(choice_of({&catalogue.stage(point.stage), point.configuration}, options.plan,
                                        problem, catalogue, nullptr)
-                                 .emitted,
-                             point.stage);
+                                 .emitted);
                 }
         }
     }

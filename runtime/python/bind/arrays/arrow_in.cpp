@@ -156,7 +156,7 @@ public:
         made = Array(Type::i64, ends_.size() + 1);
         made.as<std::int64_t>()[0] = 0;
         std::ranges::copy(ends_, made.as<std::int64_t>().begin() + 1);
-        return offsets({Type::i64, made.data(), static_cast<std::int64_t>(made.length())});
+        return offsets(view_of(made));
     }
 
 private:

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dsl/check/check.h"
 #include "dsl/evaluation/small_fold.h"
 #include "dsl/printer.h"
 #include "dsl/rewrite/gradient/backward.h"

@@ -11,9 +11,9 @@ namespace segfold::cpu {
 
 /// A kernel of a native text. Its parameters are the number of a part of the work, then the addresses of its
 /// arguments.
-class NativeKernel {
+class Kernel {
 public:
-    explicit NativeKernel(void* entry = nullptr) : entry_(entry) {}
+    explicit Kernel(void* entry = nullptr) : entry_(entry) {}
 
     /// Runs the kernel on part `part` of the work. `arguments` may have at most kMostArguments entries.
     void run(std::int64_t part, std::span<void* const> arguments) const;
@@ -25,23 +25,23 @@ private:
 };
 
 /// A loaded shared library.
-class NativeProgram {
+class Module {
 public:
     /// Returns the program of a text. It was loaded earlier in this process, or comes from the cache on disk,
     /// or is compiled now. Throws DeviceError if there is no compiler or if the text does not compile.
-    static std::shared_ptr<const NativeProgram> of(const Emitted& emitted);
+    static std::shared_ptr<const Module> of(const Emitted& emitted);
 
     /// Returns the seconds that of() is expected to compile; 0 if the program is loaded or in the cache.
     [[nodiscard]] static double seconds_to_compile(const Emitted& emitted);
 
     /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
-    explicit NativeProgram(const std::string& library);
-    ~NativeProgram();
-    NativeProgram(const NativeProgram&) = delete;
-    NativeProgram& operator=(const NativeProgram&) = delete;
+    explicit Module(const std::string& library);
+    ~Module();
+    Module(const Module&) = delete;
+    Module& operator=(const Module&) = delete;
 
     /// Returns the kernel `name`. Throws InternalError if the text does not have it.
-    [[nodiscard]] NativeKernel kernel(const std::string& name) const;
+    [[nodiscard]] Kernel kernel(const std::string& name) const;
     /// Seconds that the compiler ran in this process; 0 if it did not run.
     [[nodiscard]] double compile_seconds() const { return compile_seconds_; }
 

@@ -1,4 +1,4 @@
-#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/module.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ const Found& found_compiler()
 /// The programs of this process, by their texts.
 struct Loaded {
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>> programs;
+    std::map<std::string, std::shared_ptr<const Module>, std::less<>> programs;
 };
 
 Loaded& loaded()
@@ -106,12 +106,12 @@ std::string compiler_version()
     return found.compiler ? found.compiler->version() : "none";
 }
 
-void NativeKernel::run(std::int64_t part, std::span<void* const> arguments) const
+void Kernel::run(std::int64_t part, std::span<void* const> arguments) const
 {
     call_with(entry_, part, arguments, std::make_index_sequence<kMostArguments + 1>());
 }
 
-double NativeProgram::seconds_to_compile(const Emitted& emitted)
+double Module::seconds_to_compile(const Emitted& emitted)
 {
     {
         auto& [mutex, programs] = loaded();
@@ -125,7 +125,7 @@ double NativeProgram::seconds_to_compile(const Emitted& emitted)
                : 0;
 }
 
-std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
+std::shared_ptr<const Module> Module::of(const Emitted& emitted)
 {
     auto& [mutex, programs] = loaded();
     {
@@ -139,7 +139,7 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
     bool was_compiled = false;
-    auto program = std::make_shared<NativeProgram>(library_of(emitted.source, *found.compiler, was_compiled));
+    auto program = std::make_shared<Module>(library_of(emitted.source, *found.compiler, was_compiled));
     if (was_compiled)
         program->compile_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
     constexpr std::size_t kMostPrograms = 256;
@@ -149,7 +149,7 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
     return programs.emplace(emitted.source, program).first->second;
 }
 
-NativeProgram::NativeProgram(const std::string& library)
+Module::Module(const std::string& library)
 {
     // The file has no name, so no other process can change it between check and loading.
     const int file = memfd_create("segfold-cpu", MFD_CLOEXEC);
@@ -170,18 +170,18 @@ NativeProgram::NativeProgram(const std::string& library)
             fmt::format("cpu: cannot load a compiled text: {}", reason ? reason : std::strerror(errno)));
 }
 
-NativeProgram::~NativeProgram()
+Module::~Module()
 {
     if (handle_ != nullptr)
         dlclose(handle_);
 }
 
-NativeKernel NativeProgram::kernel(const std::string& name) const
+Kernel Module::kernel(const std::string& name) const
 {
     void* entry = dlsym(handle_, name.c_str());
     if (entry == nullptr)
         throw InternalError("cpu: the compiled text lacks " + name);
-    return NativeKernel(entry);
+    return Kernel(entry);
 }
 
 }  // namespace segfold::cpu
