@@ -4,7 +4,7 @@
 //% source  Merrill & Garland 2016; Yang, Buluc & Owens 2018, Design Principles for Sparse Matrix Multiplication on the GPU
 //% layout  whole, uniform, offsets, ranges
 //% needs   scans, associative, rows, state_bytes <= 128
-//% tune    block_threads = 256, 64, 128
+//% tune    block_threads = 128, 64, 256
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
 //% tune    span_tiles = 32, 2, 8, 64
