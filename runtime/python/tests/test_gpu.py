@@ -375,7 +375,8 @@ def test_torch_function_compile_and_gradients(torch):
     assert set(checks.values()) == {"SUCCESS"}
 
 
-def test_listings_of_the_reference_that_need_a_gpu(torch):
+def test_listings_of_the_reference_that_need_a_gpu(torch, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # one writes a file
     page = (pathlib.Path(__file__).resolve().parents[1] / "REFERENCE.md").read_text()
     listings = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     assert listings
