@@ -212,10 +212,10 @@ TEST(Plumbing, MalformedDirectivesAreNamed)
          {"totals State[1]", "totals : State", "totals : State[1", "[1] : State", ""})
         EXPECT_EQ(plumbing_failure("scratch", argument),
                   "stages/x.cu:9: expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
-    EXPECT_EQ(
-        plumbing_failure("scratch", "totals : float[1]"),
-        "stages/x.cu:9: unknown element 'float'; scratch is made of State, Index, Key, unsigned, u16, u64 "
-        "or bool");
+    EXPECT_EQ(plumbing_failure("scratch", "totals : float[1]"),
+              "stages/x.cu:9: unknown element 'float'; scratch is made of State, Columns, Index, Key, "
+              "unsigned, u16, "
+              "u64 or bool");
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[1] clear"),
               "stages/x.cu:9: expected 'zero' or nothing behind the count, found 'clear'");
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[]").substr(0, 23), "stages/x.cu:9: expected");

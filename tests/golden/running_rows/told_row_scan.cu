@@ -1,6 +1,6 @@
 // running_rows: Running results of rows: lanes side by side hold features, a tile joins what a span of tiles tells
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
+// block_threads = 128
 // feature_lanes = 16
 // features_per_lane = 4
 // rows_per_lane = 8
@@ -27,7 +27,7 @@ using Index = int;
 using i64 = long long;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = 128;
 constexpr int kFeatureLanes = 16;
 constexpr int kFeaturesPerLane = 4;
 constexpr int kRowsPerLane = 8;
