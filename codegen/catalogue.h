@@ -19,14 +19,14 @@ namespace segfold {
 /// launch for `map`.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
-/// A stage that can serve a problem, with its rank among all such stages.
+/// A stage that can serve a problem. The best stage has the highest rank.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`; for a stage without it the percentage of the best stage's rate that rows let
-    /// expect, so that `suits` above 100 says: better than any that was measured. A stage that has to make
-    /// offsets of flags or keys first ranks below 2.
+    /// The value of `suits`. For a stage without `suits`: the rate that measured rows predict, in percent of
+    /// the best stage's rate. So a stage whose `suits` is above 100 comes before all measured stages. A stage
+    /// that needs offsets made from flags or keys first ranks below 2.
     double rank = 0;
-    /// The stage's expected rate as a share of the best stage's rate; none if `suits` gives the rank.
+    /// The predicted rate as a share of the best stage's rate; none if it does not give the rank.
     std::optional<double> expected_share = {};
 };
 

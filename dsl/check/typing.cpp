@@ -415,7 +415,8 @@ Expression Typing::convert(const Expression& expression)
     if (node.symbol == kGenericConversion && context == node.type)
         return resolve(node.arguments[0], context);
     if (!context) {
-        // A bare number takes the target type of the conversion, if that type has such numbers.
+        // A bare number takes the target type. But for the target bool it is i32, and with a fraction, inf or
+        // nan it is f64 unless the target is a floating-point type.
         const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
                                                                             : node.arguments[0];
         const bool fraction = bare->kind == ExpressionKind::real || bare->kind == ExpressionKind::constant;

@@ -27,8 +27,8 @@ Expression of_identity(const Operator& op, const Expression& expression)
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-/// Replaces fields by identities in an assigned value. A bare number needs no conversion here, because the
-/// assigned field gives its type.
+/// Replaces fields by their identities in an assigned value. If the value is just a field, its identity needs
+/// no conversion: a bare number takes its type from the assigned field.
 Expression assigned_identity(const Operator& op, const Expression& expression)
 {
     return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity

@@ -13,10 +13,11 @@ namespace {
 
 using Fields = FieldNames;
 
-/// True if the value is a place, or a number or limit that may stand for a place.
+/// True if every possible value of the expression is a place (index, position, segment or one of `fields`),
+/// or a number or limit that may stand for a place.
 bool is_place(const Expression& expression, const Fields& fields)
 {
-    // Numbers must be below the limits of i32, which replace the limits of i64.
+    // Numbers must lie between the limits of i32, because these replace the limits of i64.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) - 1;
     const auto at = [&](std::size_t i) { return is_place(expression->arguments[i], fields); };
     switch (expression->kind) {
@@ -45,7 +46,8 @@ bool compares_places(const Expression& expression, const Fields& fields)
            is_place(expression->arguments[1], fields) && mentions(expression, fields);
 }
 
-/// Removes from `fields` all fields that an expression uses for anything except places.
+/// Removes from `fields` each field that an expression uses where no place is wanted. `is_place_wanted` says
+/// whether the expression's own value is used as a place.
 void take_out_others(const Expression& expression, bool is_place_wanted, Fields& fields)
 {
     if (expression->kind == ExpressionKind::field && !is_place_wanted)
@@ -123,7 +125,7 @@ void add_limits(const Expression& expression, std::set<std::string>& limits)
         add_limits(argument, limits);
 }
 
-/// The limits that a field may hold.
+/// Returns the limits of i64 that `fields` may hold.
 std::set<std::string> limits_of(const Operator& op, const Fields& fields)
 {
     std::set<std::string> limits;

@@ -66,7 +66,8 @@ private:
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
-    /// Skips a statement that could not be read, and any blocks that belong to it in other languages.
+    /// Skips a statement that could not be read. Also skips its blocks if it is written as in another
+    /// language: `if (...) { ... } else { ... }`.
     void skip_statement();
     void stop_if_exhausted() const;
     [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
@@ -75,7 +76,9 @@ private:
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
     Parameter parameter();
-    /// size ::= ["[" number "]"], behind a type
+    /// size ::= "[" number "]"
+    ///
+    /// Returns nothing if no size follows.
     std::optional<std::int64_t> array_size();
     /// results ::= ["each"] type | "(" result {"," result} ")"
     /// result ::= ["each"] name ":" type [size]

@@ -251,9 +251,9 @@ __device__ __forceinline__ void load_lane_rows(Row (&rows)[kRowsPerLane], const 
 // A block takes a tile of consecutive rows and a block of features. kFeatureLanes lanes side by side hold
 // neighbouring vectors of a row; each group of them keeps kRowsPerLane consecutive rows in registers.
 //% if reverse
-// Tiles, groups and rows follow each other from the last row to the first: that is the way of the scan.
+// The way of the scan passes tiles, groups and rows from the last to the first.
 //% else
-// Tiles, groups and rows follow each other from the first row to the last: that is the way of the scan.
+// The way of the scan passes tiles, groups and rows from the first to the last.
 //% end
 // Blocks take tiles by tickets, along the way, so that all tiles before are done or under way. A group passes
 // its rows twice: first to know what they leave open for those behind them, then for their outputs.

@@ -78,8 +78,8 @@ class PlacedWorkload {
 public:
     virtual ~PlacedWorkload() = default;
     [[nodiscard]] virtual const Workload& workload() const = 0;
-    /// Fills the results with a byte, so that a comparison finds results that a plan has not written: two
-    /// plans that run after different bytes then differ there. Bools become false.
+    /// Fills the results with a byte. Two plans that run after different bytes differ where they write no
+    /// results, so a comparison finds these places. Bools become false.
     virtual void poison_results(std::uint8_t poison) = 0;
     /// Returns the results in host memory. Throws InputError if a plan has read outside of a checked table
     /// since the workload was placed.
@@ -89,7 +89,8 @@ public:
     /// Returns the kept results in host memory.
     [[nodiscard]] virtual Results kept_results() const = 0;
     /// Compares a result field with the kept values, without copying to the host. A floating-point difference
-    /// of at most `tolerance` times the largest of both values and 1 counts only in Difference::bits.
+    /// of at most `tolerance` times the larger magnitude, or times 1 if both are smaller, counts only in
+    /// Difference::bits.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,
                                                 const Filled& filled) = 0;
 };
@@ -126,15 +127,16 @@ public:
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
         const Workload& workload, std::shared_ptr<const LoadedArrays> arrays) = 0;
 
-    /// Compiles a plan if it is not compiled yet. Returns the seconds that its compilation took. Throws
+    /// Compiles a text if it is not compiled yet. Returns the seconds that its compilation took. Throws
     /// DeviceError with the compiler's message.
     virtual double compile(const Emitted& text) = 0;
-    /// Compiles several plans in parallel. If a plan does not compile, prepare() reports the error later.
+    /// Compiles several texts in parallel. If a text does not compile, prepare() reports the error later.
     virtual void compile_each(std::span<const Emitted> texts) = 0;
     /// Announces texts that will probably be needed soon, so that they can be compiled in the background.
     /// Replaces texts announced before.
     virtual void expect(std::span<const Emitted> texts) { (void)texts; }
-    /// Loads and binds a plan. Throws DeviceError if it does not compile or cannot be loaded.
+    /// Loads a text and binds it to a placed workload. Throws DeviceError if the text does not compile or
+    /// cannot be loaded.
     [[nodiscard]] virtual TimedPlan prepare(PlacedWorkload& placed, const Emitted& text) = 0;
 
     /// Measures the rate of reading more memory than all caches hold. Returns the rate of the fastest of

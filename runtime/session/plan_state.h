@@ -96,7 +96,7 @@ struct Plan::State {
         std::future<std::unique_ptr<State>> state;  ///< throws an Error if the stage cannot serve
     };
     std::vector<Rival> rivals = {};          ///< see begin_rivals()
-    std::optional<Point> known = {};         ///< the fastest of the rivals, where spot records say it
+    std::optional<Point> known = {};         ///< the fastest candidate, if spot records tell it
     bool was_measured = false;               ///< true after Plan::measure() has decided
     std::atomic<bool> was_captured = false;  ///< true after a run into a graph
 
@@ -131,18 +131,17 @@ struct Plan::State {
     [[nodiscard]] Problem problem_of(const PlanSizes& of, const OperatorLaws& laws) const;
     /// Throws InputError if scalars in host memory refute a law on which the text relies.
     void require_scalars(std::span<const ArrayView> inputs);
-    /// Begins to make plans of the next stages of the measured order, each on a thread of its own, so that
-    /// there are `num_stages` with this one. None is begun if the stage was asked for. If spot records say
-    /// which is the fastest, sets `known` instead.
+    /// Begins to make the rivals: plans by the other candidates(), each on a thread of its own. Begins none
+    /// if the caller asked for a stage. If spot records tell the fastest candidate, sets `known` instead.
     void begin_rivals(const SegmentsView& segments, int num_stages);
-    /// The plan's own stage and its rivals.
+    /// The plan's own stage, then the best others of the measured order: `num_stages` at most.
     [[nodiscard]] std::vector<Point> candidates(int num_stages) const;
     /// Returns a function that makes a plan of the same sizes by another stage, and throws like
     /// Session::plan().
     using Maker = std::function<std::unique_ptr<State>()>;
     [[nodiscard]] Maker maker(const Point& point, const SegmentsView& segments) const;
-    /// Replaces the plan at `place` by `kept`, as chosen by `source`. `taken` tells it; if it is empty, it
-    /// tells the plan and the source.
+    /// Replaces the plan at `place` by `kept`, which `source` chose. `taken` describes this to the user; if
+    /// it is empty, the description names the plan and the source.
     static void take(std::unique_ptr<State>& place, std::unique_ptr<State> kept, PlanSource source,
                      std::string taken = {});
     void load_native();
@@ -162,8 +161,8 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
 /// Throws InputError if segments lie on a device and the plan's back end folds arrays of the host.
 void require_place(const PlanParts& parts, const SegmentsView& segments);
 
-/// The number of elements of the longest segment, read from the arrays, which are filled; 0 where none says
-/// it.
+/// Returns the length of the longest segment, read from offsets, lengths or ranges that the caller has
+/// filled. Returns 0 if segments are given in another way.
 std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* context);
 
 /// Throws InputError unless is_resizable() to these sizes.

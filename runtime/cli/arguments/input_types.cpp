@@ -43,7 +43,7 @@ std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operat
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
-    // Some verbs accept a form without data, such as `offsets`, in place of a layout.
+    // Some verbs also take a bare word such as `offsets`, which parse_layout() refuses.
     if (!text || !text->starts_with("rows="))
         return std::nullopt;
     const auto layout = parse_layout(*text);

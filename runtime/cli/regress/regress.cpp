@@ -27,7 +27,7 @@ constexpr Flag kRegressFlags[] = {
     {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"},
     kScalarFlag};
 
-/// Number of back ends that stand in for devices if --devices is absent and there is at most one GPU.
+/// Number of back ends that stand in for several devices; see relation_devices().
 constexpr std::size_t kStandIns = 3;
 
 /// Default operators for relations: exact and non-commutative operators with and without an identity, a
@@ -163,9 +163,9 @@ std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optio
     return backend;
 }
 
-/// Makes the back ends on which relations are tried; only one if no relation needs several devices. With
-/// --devices, these are the devices that it names. Without --devices and --device, these are all GPUs if
-/// there are several. Otherwise several back ends of the same kind stand in for devices.
+/// Makes the back ends on which relations are tried; only one if no relation needs several devices.
+/// --devices gives one for each device that it names. With neither --devices nor --device, each GPU has one
+/// if there are several. Otherwise kStandIns back ends of the same kind stand in for devices.
 std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
 {
     const Devices asked(arguments);

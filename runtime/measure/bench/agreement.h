@@ -15,16 +15,16 @@ namespace segfold::bench {
 /// number of elements, or of numbers if elements are rows.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
-/// Returns the largest distance of two floating-point results that agree, relative to the largest of both
-/// magnitudes and 1.
+/// Returns the largest difference of two floating-point results that agree. The difference is divided by the
+/// larger magnitude, or by 1 if both magnitudes are smaller.
 ///
-/// It is wide enough for any order of association over the values that a bench generates. It is narrow enough
-/// to show an element too many or too few in all but the longest segments. Results of operators that are
-/// is_exact(), and sums of small integers while they are exact, must agree in every bit.
+/// The tolerance allows any order of association over the values that a bench generates. It shows an element
+/// too many or too few in all but the longest segments. It does not apply to operators that are exact
+/// (is_exact()): their results must agree in every bit.
 [[nodiscard]] double tolerance(Type type);
 
-/// Of a large workload, at most `kMostDoubtful` segments with at most `kMostDoubtfulElements` elements are
-/// compared with the reference. The first of these segments may have any length.
+/// Of a large workload, at most `kMostDoubtful` segments are compared with the reference. Together they have
+/// at most `kMostDoubtfulElements` elements, but the first of them may have any length.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
@@ -32,10 +32,11 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 ///
 /// Small workloads are compared with the reference.
 ///
-/// Large workloads stay in place and are compared bit for bit with the first results seen. If bits differ in
-/// a field of an operator that rounds, `tolerance` applies. Two orders of association may differ by more if a
-/// segment's elements nearly cancel or partial results are much larger than the final result. Such segments,
-/// at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first results.
+/// Results of large workloads stay in place and are compared bit for bit with the first results seen. If bits
+/// differ in a field of an operator that rounds, tolerance() applies. Two orders of association may differ by
+/// more if a segment's elements nearly cancel or partial results are much larger than the final result. Such
+/// segments, at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first
+/// results.
 class Agreements {
 public:
     /// `workload` must have its arrays if it is small enough for the reference. For a large workload,

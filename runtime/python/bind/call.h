@@ -125,7 +125,7 @@ public:
     }
     /// The segments given to take_found(); null before that call.
     [[nodiscard]] const std::shared_ptr<const Segments>& found() const { return found_; }
-    /// Sets the number of groups if the call gives numbers of groups alone.
+    /// Sets the number of groups if the call gives only the group of each element.
     void set_num_groups(std::optional<std::int64_t> num_groups)
     {
         if (segments_.kind == LayoutKind::groups && !segments_.num_groups)
@@ -145,7 +145,8 @@ public:
     {
         return is_sorted_ ? by(segments_.first, words_.key_order.value_or(KeyOrder::ascending)) : segments_;
     }
-    /// Returns an output of sorted elements on a GPU in the original order of the elements.
+    /// Undoes the sort of elements on a GPU: returns an output in the original order of the elements. Returns
+    /// it unchanged if no elements were sorted there.
     [[nodiscard]] nb::object put_back_on_device(nb::object array) const;
     /// True if the results include the key of each segment.
     [[nodiscard]] bool gives_keys() const
@@ -217,10 +218,10 @@ void tell_of_keys(const Call& call, const nb::object& keys);
 /// Returns the arrays and segments of a call on the host, for work that may outlive the call.
 [[nodiscard]] std::shared_ptr<Fold> fold_of(const Call& call, Session& session);
 
-/// Folds arrays of the host by a session.
+/// Folds arrays in host memory with a session.
 [[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);
 
-/// Runs a plan of the host. Writes results to the caller's arrays, or to new ones.
+/// Runs a plan for arrays in host memory. Writes results to the caller's arrays, or to new ones.
 [[nodiscard]] nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan,
                                      const std::shared_ptr<Session>& session);
 

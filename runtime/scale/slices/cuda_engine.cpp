@@ -192,8 +192,8 @@ private:
         return reinterpret_cast<cuda::CUdeviceptr>(device);
     }
 
-    /// Returns scratch buffer `place` of a plan. All launches share the buffer, because they run one after
-    /// the other.
+    /// Returns scratch buffer number `place`, which has at least `bytes` bytes. The launches of all plans
+    /// share it, because they run one after the other.
     std::byte* scratch_room(std::size_t place, std::size_t bytes)
     {
         if (scratch_.size() <= place)

@@ -105,7 +105,8 @@ std::span<Block> Worker::cluster() const
     return {&memory_.slots[slot / size * size], size};
 }
 
-/// Starts the next cluster in the slots from `first` on. These slots must be inactive.
+/// Starts the next cluster in the slots from `first` on, which must be inactive. Starts nothing if no cluster
+/// is left.
 void Worker::start_cluster(Block& first)
 {
     const std::uint64_t turn = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ struct __segfold_kernel {
         kernel(*static_cast<Parameters*>(arguments[I])...);
     }
 };
-// Calls a kernel with parameters of any types from an array of pointers to their values.
+// Calls a kernel with the values to which `arguments` points, one for each parameter.
 template <class... Parameters>
 __segfold_quiet void __segfold_call(void (*kernel)(Parameters...), void** arguments)
 {
@@ -33,7 +33,8 @@ constexpr unsigned __segfold_cluster_blocks(unsigned x = 1, unsigned y = 1, unsi
 {
     return y == 1 && z == 1 ? x : 0;
 }
-// The size of the kernel's clusters, from its __cluster_dims__.
+// Defines a function that returns the number of blocks in a cluster of the kernel, from its __cluster_dims__;
+// 0 if its clusters have more than one dimension.
 #define __segfold_cluster(kernel, ...)                                                         \
     extern "C" __attribute__((visibility("default"))) unsigned __segfold_cluster_of_##kernel() \
     {                                                                                          \

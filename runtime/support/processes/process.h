@@ -41,8 +41,8 @@ struct ProcessResult {
     std::string output;  ///< standard output and standard error, interleaved
 };
 
-/// Returns the path of `program` in the folders of `PATH`; nothing if no folder has the program. A name with
-/// a slash is a path and stays unchanged.
+/// Returns the path of an executable `program`; nothing if there is none. Looks in the folders of `PATH`, or
+/// at the name itself if it has a slash.
 std::optional<std::string> find_program(std::string_view program);
 
 /// Runs the program `arguments[0]` and waits for its end. Throws DeviceError if the start fails.

@@ -208,10 +208,10 @@ static inline Cut share_begin(const Segments& segments, i64 share)
     return {Index(steps - low), low};
 }
 
-// Joins the next item on the way of the scan to a state.
+// Joins a state with the next one on the way of the scan.
 [[gnu::always_inline]] static inline State joined(State before, State next) { return combine(before, next); }
 
-// A share of the path that passes all items and ends.
+// A share of the path that passes every item and every end of a segment.
 struct Share {
     Cut begin;
     Cut end;
@@ -227,10 +227,10 @@ struct Span {
     Index segment;
     Index begin;
     Index end;
-    bool goes_through;  // true if the segment begins before the share and goes on behind it
+    bool goes_through;  // true if the segment begins before the share and ends after it
 };
 
-// Returns the share's items of the segment that goes on behind the share, on the way of the scan.
+// Returns the share's items of the segment that is still open when the way of the scan leaves the share.
 static inline Span open_span(const Segments& segments, const Share& share)
 {
     const Index segment = share.end.segment;

@@ -436,7 +436,7 @@ __device__ __forceinline__ void store_scanned_tile(const Results& results, Index
 }
 
 // Running results of a tile: a warp has consecutive rows of items, a lane one row of kItemsPerThread items.
-// Blocks, warps, lanes and items follow each other from the first item to the last: that is the way of the scan.
+// The way of the scan passes blocks, warps, lanes and items from the first to the last.
 constexpr int kTileWarps = kBlockThreads / kWarpThreads;
 
 __device__ __forceinline__ int way_warp() { return int(threadIdx.x) / kWarpThreads; }
@@ -444,8 +444,8 @@ __device__ __forceinline__ int way_row() { return int(threadIdx.x) % kWarpThread
 __device__ __forceinline__ int way_step(int done) { return done; }
 __device__ __forceinline__ int way_item(int k) { return k; }
 
-// What a warp keeps in shared memory: its elements, which are read in vectors side by side, and its outputs,
-// which are written so.
+// A warp's shared memory. Elements and outputs cross it, so that neighbouring lanes copy neighbouring vectors
+// from and to the arrays.
 struct WarpTile {
     Tile elements;
     ScannedTile outputs;
@@ -469,7 +469,7 @@ __device__ __forceinline__ Own own_items(Index tile_begin, Index tile_end)
     return {begin, count, row, warp_begin, tile_end - warp_begin};
 }
 
-// Returns the first item on the way of a thread that has items.
+// Returns the item of a thread that the way passes first. The thread must have items.
 __device__ __forceinline__ Index first_on_way(const Own& own) { return own.begin; }
 
 // Starts to copy a warp's elements. They may be taken after finish_copy().
@@ -494,11 +494,11 @@ __device__ __forceinline__ State lift_step(const Inputs& inputs, const Items& it
     return lift_item(inputs, items, k, index);
 }
 
-// Returns the element of the input that is item `item`, which the way has come to.
+// Returns the index in the input of item `item`, which the way has reached.
 __device__ __forceinline__ Index way_element(const Segments&, const Way&, Index item) { return item; }
 
-// An item that does not exist may be taken: it is a zero in the tile, no table is read for it, and it stands
-// behind all others, or before the entry to the data's last segment.
+// Items that do not exist may be taken: they are zeros in the tile, and no table is read for them. On the way
+// they come after all others, or before the entry to the data's last segment.
 __device__ __forceinline__ bool is_item(const Own&, int) { return true; }
 
 // Returns the run that a thread's items leave open.
@@ -527,8 +527,8 @@ __device__ __forceinline__ Run fold_own(const Inputs& inputs, const Segments& se
     return run;
 }
 
-// Writes the outputs of a thread's items, where `state` is that of the items before them of the segment that is
-// open there. All threads of a warp call it.
+// Writes the outputs of a thread's items. If a segment is open when the way reaches them, `state` is the
+// total of this segment's items that the way has passed. All threads of a warp call this function.
 __device__ __forceinline__ void scan_own(const Inputs& inputs, const Segments& segments, const Results& results,
                                          WarpTile& tile, const Own& own, Way way, State state)
 {

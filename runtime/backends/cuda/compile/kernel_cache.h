@@ -89,8 +89,8 @@ private:
 
     std::unique_ptr<cache::Folder> folder_;  ///< null if nothing is stored
     std::mutex compiler_mutex_;
-    /// The NVRTC that compiles. If none can be opened: all NVRTCs recorded on this machine, the newest record
-    /// first, because their kernels can still be loaded.
+    /// The NVRTC that compiles. If none can be opened: every NVRTC with a record in the folder, the newest
+    /// record first. The kernels that these compiled can still be loaded.
     std::vector<CompilerIdentity> compilers_;
     bool only_loads_ = false;   ///< true if `compilers_` are records and no NVRTC can be opened
     bool lacks_build_ = false;  ///< true while the version of `compilers_` lacks the build of the open NVRTC
