@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/print/cuda_names.h"
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 
 namespace segfold {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
-// Emits the pieces that move raw elements through shared memory, for stages that work on tiles.
+// Emits the pieces for raw elements: those that move them through shared memory, for stages that work on
+// tiles, and the struct of an element's columns, for stages that move elements and lift them later.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
@@ -38,5 +39,9 @@ std::vector<Piece> tile_section(const Problem& problem, const StepItems& step = 
 /// Returns the C++ expression for element k of a step of `column`. `items` is the expression for the array
 /// that holds the step.
 std::string item_of_step(const Parameter& column, const StepItems& step, const std::string& items);
+
+/// Returns the pieces Columns, load_columns() and lift_columns(). There are none if `lift` reads no column.
+/// lift_columns() takes no `index` and no `position`; it is left out if `lift` needs one of them.
+std::vector<Piece> columns_section(const Operator& op);
 
 }  // namespace segfold

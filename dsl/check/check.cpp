@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 #include "dsl/check/let_types.h"
 #include "dsl/check/outputs.h"
 #include "dsl/check/rows.h"

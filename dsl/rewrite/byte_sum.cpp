@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 
 namespace segfold {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 #include "dsl/check/check.h"
 #include "dsl/check/typing.h"
 #include "dsl/laws/laws.h"

@@ -1,7 +1,7 @@
 // The part `append`: its grammar and names, its form in C++, its law, and its place in products.
 #include <gtest/gtest.h>
 
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 #include "dsl/check/check.h"
 #include "dsl/cpp/define.h"
 #include "dsl/derived.h"

@@ -1,4 +1,4 @@
-#include "dsl/append.h"
+#include "dsl/check/append.h"
 
 #include <algorithm>
 #include <map>
