@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 HERE = pathlib.Path(__file__).parent
-TREES, LEAVES, RATE = 78, 15, 0.2
+TREES, LEAVES, RATE = 76, 15, 0.2
 EXAMPLES = 16  # least number of examples for each tree
 LEAST, MOST = 0.3, 2.0  # least and greatest ratio to the rate of the best other stage; ratios beyond count as these
 LEAST_UNKNOWN = 0.05  # least ratio if the longest segment is unknown: a stage may suit most lengths and be very slow for some

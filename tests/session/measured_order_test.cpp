@@ -16,6 +16,7 @@
 #include "codegen/catalogue.h"
 #include "codegen/facts.h"
 #include "codegen/order/stage_order.h"
+#include "dsl/derived.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/measure/bench/workloads/lot_cases.h"
 #include "runtime/support/statistics.h"
@@ -97,13 +98,20 @@ struct Share {
     friend auto operator<=>(const Share&, const Share&) = default;
 };
 
+/// The row's operator; rows of stages for running results are of the scanned one.
+Operator operator_of(const Row& row)
+{
+    const auto op = standard_operator(row.op);
+    return row.rates.begin()->first.starts_with("running_") ? scanned(op, {}) : op;
+}
+
 /// The stage that a run takes. For an operator that is not known here, one of those that have a rate.
 std::string taken_for(const Row& row)
 {
     if (is_standard_operator(row.op)) {
         const auto& gpu = Catalogue::standard().stages();
         const bool is_of_gpu = std::ranges::find(gpu, row.rates.begin()->first, &Stage::name) != gpu.end();
-        Problem problem(standard_operator(row.op), row.form);
+        Problem problem(operator_of(row), row.form);
         problem.target.has_wide_vectors = row.facts.back() != 0;
         return (is_of_gpu ? Catalogue::standard() : Catalogue::native())
             .rule_of_thumb(problem, row.shape)
@@ -179,7 +187,7 @@ TEST(MeasuredOrder, RowsHaveTheFactsOfTheirOperators)
         for (const auto& row : rows_of(file)) {
             if (!is_standard_operator(row.op))
                 continue;  // others are made by draw.py
-            const auto facts = problem_facts(Problem(standard_operator(row.op), row.form));
+            const auto facts = problem_facts(Problem(operator_of(row), row.form));
             for (std::size_t i = 0; i < kRowFacts.size(); ++i) {
                 if (kRowFacts[i].first == "wide_vectors")  // which the machine decides
                     continue;
