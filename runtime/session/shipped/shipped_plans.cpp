@@ -97,8 +97,9 @@ Shipped export_plans(const std::string& path, std::span<const Operator> operator
 
 Shipped import_plans(const std::string& path)
 {
-    const auto archive = cuda::read_archive(path);
-    cuda::import_archive(archive, cache::settings_from_environment());
+    const auto settings = cache::settings_from_environment();
+    const auto archive = cuda::read_archive(path, settings.most_bytes);
+    cuda::import_archive(archive, settings);
     return contents_of(archive);
 }
 
