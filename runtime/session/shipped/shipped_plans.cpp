@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "dsl/message/visible.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_archive.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/data/segments.h"
@@ -108,6 +109,7 @@ Shipped export_plans(const std::string& path, std::span<const Operator> operator
         for (const auto& op : operators)
             for_each_shipped(op, capability_of(architecture, known), options, session,
                              [&](const Emitted& emitted) {
+                                 throw_if_stopped();
                                  requests.add(cuda::variant_of(architecture, emitted).request);
                              });
     }
