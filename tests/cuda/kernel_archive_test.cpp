@@ -14,6 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kRoom = 1 << 20;
 constexpr const char* kVersion = "13.0.88, CL-1";
 
 KernelEntry kernel(char digit, const std::string& architecture = "sm_90")
@@ -37,8 +38,8 @@ KernelArchive archive_of(std::vector<int> architectures = {90}, const std::strin
 class KernelArchiveTest : public testing::Test {
 protected:
     /// Returns the message with which an archive of these members is refused.
-    [[nodiscard]] std::string refusal_of(
-        const std::vector<std::pair<std::string, std::string>>& members) const
+    [[nodiscard]] std::string refusal_of(const std::vector<std::pair<std::string, std::string>>& members,
+                                         std::uint64_t most_bytes = kRoom) const
     {
         const auto path = temporary_.file("bad.zip");
         {
@@ -49,12 +50,12 @@ protected:
             writer.finish();
             file.commit();
         }
-        return refusal([&] { (void)read_archive(path); }, path);
+        return refusal([&] { (void)read_archive(path, most_bytes); }, path);
     }
 
-    [[nodiscard]] cache::Settings settings(std::uint64_t most_bytes = 1 << 20) const
+    [[nodiscard]] cache::Settings settings() const
     {
-        return {.is_on = true, .folder = temporary_.file("kernels"), .most_bytes = most_bytes};
+        return {.is_on = true, .folder = temporary_.file("kernels"), .most_bytes = kRoom};
     }
 
     TemporaryFolder temporary_;
@@ -65,7 +66,7 @@ TEST_F(KernelArchiveTest, WhatIsWrittenIsRead)
     const auto path = temporary_.file("kernels.zip");
     const auto written = archive_of();
     write_archive(path, written);
-    const auto read = read_archive(path);
+    const auto read = read_archive(path, kRoom);
     EXPECT_EQ(read.compiler, written.compiler);
     ASSERT_EQ(read.kernels.size(), 2u);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -108,6 +109,11 @@ TEST_F(KernelArchiveTest, ForeignMembersAreRefused)
     other.compiler = "12.9.1";
     EXPECT_EQ(refusal_of({{digest + ".nvrtc", record}, {name, encode(other)}}),
               ": holds a kernel of NVRTC 12.9.1 beside a record of NVRTC 13.0.88, CL-1");
+    for (const auto* architecture : {"sm_80", "sm_9", "sm_900", "90", ""})
+        EXPECT_EQ(refusal_of({{digest + ".nvrtc", record}, {name, encode(kernel('a', architecture))}}),
+                  std::string(": holds a kernel for '") + architecture + "' beside a record of sm_90");
+    EXPECT_EQ(refusal_of({{digest + ".nvrtc", record}, {name, encode(kernel('a', "compute_90"))}}),
+              "nothing was refused");
     auto damaged = entry;
     damaged[damaged.size() / 2] ^= 1;
     EXPECT_EQ(refusal_of({{digest + ".nvrtc", record}, {name, damaged}}),
@@ -121,7 +127,7 @@ TEST_F(KernelArchiveTest, NoFlippedByteAndNoCutIsTrusted)
     const auto whole = read_text(path);
     const auto kernels_of = [&](const std::string& bytes) -> std::optional<KernelArchive> {
         try {
-            return read_archive(temporary_.write("bad.zip", bytes));
+            return read_archive(temporary_.write("bad.zip", bytes), kRoom);
         } catch (const InputError&) {
             return std::nullopt;
         }
@@ -155,12 +161,22 @@ TEST_F(KernelArchiveTest, ImportsAddToTheFolder)
     EXPECT_EQ(decode_entry(*folder.read(std::string(64, 'a') + ".kernel")).architecture, "sm_80");
 }
 
-TEST_F(KernelArchiveTest, ImportsNeedAFolderWithRoom)
+/// The directory tells the sizes, so that no member of an archive without room is inflated: one that would be
+/// found damaged is not looked at.
+TEST_F(KernelArchiveTest, WhatHasNoRoomIsNotInflated)
 {
-    EXPECT_TRUE(refusal([&] {
-                    import_archive(archive_of(), settings(4000));
-                }).ends_with("and for the programs that use them"));
-    EXPECT_FALSE(fs::exists(settings().folder));
+    const std::vector<std::pair<std::string, std::string>> members = {
+        {std::string(64, 'a') + ".kernel", std::string(1000, 'x')},
+        {std::string(64, 'b') + ".kernel", std::string(1000, 'x')}};
+    EXPECT_EQ(
+        refusal_of(members, 3999),
+        ": the kernels have 2000 bytes, and the cache may hold 3999; set SEGFOLD_CACHE_BYTES to 4000 or "
+        "more, here and for the programs that use them");
+    EXPECT_EQ(refusal_of(members, 4000), ":aaaaaaaaaaaa: does not begin as a kernel does");
+}
+
+TEST_F(KernelArchiveTest, ImportsNeedAFolder)
+{
     auto off = settings();
     off.is_on = false;
     EXPECT_EQ(refusal([&] { import_archive(archive_of(), off); }),

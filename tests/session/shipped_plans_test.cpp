@@ -5,11 +5,13 @@
 #include <limits>
 #include <set>
 
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
 #include "runtime/session/core.h"
 #include "runtime/session/shipped/shipped_texts.h"
 #include "runtime/support/random.h"
+#include "tests/common/files.h"
 #include "tests/common/skeleton_backend.h"
 
 namespace segfold::shipped_plans_test {
@@ -85,6 +87,56 @@ TEST(ShippedPlans, AreNarrowedByWhatIsAskedFor)
         EXPECT_TRUE(all.contains(text));
     EXPECT_NE(shipped_texts(op, {.index_bits = 64}, session), all);
     EXPECT_THROW((void)shipped_texts(op, {.layouts = {"sideways"}}, session), InputError);
+}
+
+/// What no plan can serve is refused before a compiler is looked for, and leaves no file.
+TEST(ShippedPlans, AreRefusedInWordsWhereNoneCanBe)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.file("plans.zip");
+    const std::vector<Operator> some = {standard_operator("sum_i32")};
+    const auto refused = [&](ExportOptions options, std::span<const Operator> operators) {
+        options.architectures = {"sm_90"};
+        const auto words = refusal([&] { (void)export_plans(path, operators, options); });
+        EXPECT_FALSE(std::filesystem::exists(path)) << words;
+        return words;
+    };
+    EXPECT_EQ(refused({}, {}), "no operator is named to compile plans of; name one or more");
+    EXPECT_EQ(refused({.layouts = {}}, some),
+              "no layout is named to compile plans for; name some, such as offsets and uniform=4");
+    for (const int bits : {-32, 0, 7, 16, 128})
+        EXPECT_EQ(refused({.index_bits = bits}, some),
+                  "index_bits is " + std::to_string(bits) + "; it must be 32 or 64");
+    for (const int bytes : {-1, 0, 3, 16})
+        EXPECT_EQ(refused({.layouts = {"keys"}, .key_bytes = bytes}, some),
+                  "key_bytes is " + std::to_string(bytes) + "; it must be 1, 2, 4 or 8");
+    constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+    constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+    for (const auto elements :
+         {kLeast, std::int64_t{-5}, std::int64_t{0}, kMostShippedElements + 1, (kMost >> 1) + 6, kMost})
+        EXPECT_EQ(refused({.num_elements = elements, .index_bits = 64}, some),
+                  "num_elements is " + std::to_string(elements) + "; it must be from 1 to 1099511627776");
+    EXPECT_EQ(
+        refused({.num_elements = kMaxNarrowIndex + 1}, some),
+        "--elements (num_elements) is 2013265921, and folds with 32-bit indices have 2013265920 elements "
+        "at most; take 64-bit indices: --index-bits 64 (index_bits=64)");
+}
+
+/// Both ends of the range have plans, of rows of features and of padded segments as well.
+TEST(ShippedPlans, AreOfAllNumbersOfElements)
+{
+    Session session({.backend = "simt", .asks_records = false});
+    const auto rows = parse_operator(
+        "rows", "operator rows(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }");
+    for (const auto& op : {standard_operator("sum_f32"), rows})
+        for (const auto* layout : {"offsets", "uniform=4294967296", "groups"})
+            for (const auto& [elements, bits] :
+                 {std::pair{std::int64_t{1}, 32}, {kMaxNarrowIndex, 32}, {kMostShippedElements, 64}})
+                EXPECT_FALSE(
+                    shipped_texts(op, {.layouts = {layout}, .num_elements = elements, .index_bits = bits},
+                                  session)
+                        .empty())
+                    << op.name << " " << layout << " " << elements;
 }
 
 /// A machine that compiles nothing, and has one stage.

@@ -107,7 +107,7 @@ int export_kernels(const Words& words)
     ExportOptions options{.architectures = architectures_of(arguments)};
     if (arguments.has("layout"))
         options.layouts = arguments.values("layout");
-    options.num_elements = arguments.integer("elements", 1, std::int64_t{1} << 40);
+    options.num_elements = arguments.integer("elements", 1, kMostShippedElements);
     options.index_bits = arguments.choice("index-bits", kShippedIndexBits).value_or(0) == 1 ? 64 : 32;
     if (const auto choice = arguments.choice("key-bytes", kShippedKeyBytes))
         options.key_bytes = 1 << *choice;

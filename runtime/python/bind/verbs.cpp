@@ -379,19 +379,31 @@ nb::tuple export_plans_of(const std::string& path, const std::vector<const PyOpe
 {
     look_for_nvrtc();
     std::vector<Operator> all;
-    for (const auto* op : operators)
+    for (const auto* op : operators) {
+        if (op == nullptr)
+            throw nb::type_error(fmt::format("operators[{}] is None; give operators, such as "
+                                             "sf.standard.sum_f32",
+                                             all.size())
+                                     .c_str());
         all.push_back(op->fixed().op);
-    ExportOptions options{.architectures = architectures,
-                          .layouts = layouts,
-                          .num_elements = num_elements,
-                          .index_bits = index_bits,
-                          .key_bytes = key_bytes};
-    Shipped shipped;
-    {
-        const nb::gil_scoped_release release;
-        shipped = export_plans(path, all, options);
     }
-    return contents_of(shipped);
+    const ExportOptions options{.architectures = architectures,
+                                .layouts = layouts,
+                                .num_elements = num_elements,
+                                .index_bits = index_bits,
+                                .key_bytes = key_bytes};
+    const auto shipped = std::make_shared<Shipped>();
+    std::vector<ArrayIn> none;
+    run_interruptible([=] { *shipped = export_plans(path, all, options); }, none);
+    return contents_of(*shipped);
+}
+
+nb::tuple import_plans_of(const std::string& path)
+{
+    const auto shipped = std::make_shared<Shipped>();
+    std::vector<ArrayIn> none;
+    run_interruptible([=] { *shipped = import_plans(path); }, none);
+    return contents_of(*shipped);
 }
 
 }  // namespace
@@ -425,9 +437,8 @@ void bind_verbs(nb::module_& module)
                nb::sig("def export_plans(path: str, operators: list[Operator], architectures: list[str], "
                        "layouts: list[str], num_elements: int | None, index_bits: int, key_bytes: int) -> "
                        "tuple[str, tuple[tuple[str, str, int], ...]]"));
-    module.def(
-        "import_plans", [](const std::string& path) { return contents_of(import_plans(path)); }, "path"_a,
-        nb::sig("def import_plans(path: str) -> tuple[str, tuple[tuple[str, str, int], ...]]"));
+    module.def("import_plans", &import_plans_of, "path"_a,
+               nb::sig("def import_plans(path: str) -> tuple[str, tuple[tuple[str, str, int], ...]]"));
     module.def("no_gpu_reason", &cuda::no_device_reason,
                "Why ``devices()`` is empty, in one sentence; empty where it is not.");
     module.def(

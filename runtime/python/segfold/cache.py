@@ -42,14 +42,14 @@ def export_plans(
 ) -> Shipped:
     """Compiles the plans that calls of these operators may take, and writes them into one file. It needs NVRTC and no GPU.
 
-    * ``architectures``: names such as ``"sm_90"``, for GPUs of this compute capability and later ones of the same major number;
-      ``"compute_90"`` for what drivers of later GPUs translate.
+    * ``architectures``: names such as ``"sm_90"``, for GPUs of compute capability 9.0; ``"compute_90"`` for the same as PTX. Texts are
+      emitted for the shared memory of that capability, and a GPU of another one asks for other texts: name each GPU's own.
     * ``layouts``: how segments are given, as the program's ``--layout`` takes it: ``"offsets"``, ``"uniform=4"``, ``"keys"``.
-    * ``num_elements``: plans for this many elements; without it, for any number.
-    * ``index_bits``, ``key_bytes``: width of indices (32 or 64), and of keys.
+    * ``num_elements``: plans for this many elements, 1 to 2^40; without it, for any number.
+    * ``index_bits``, ``key_bytes``: width of indices (32 or 64), and of keys (1, 2, 4 or 8 bytes).
 
-    An operator whose ``T`` is open takes ``op.typed("f32")``. Raises InputError for an architecture that NVRTC does not know and
-    for a file that cannot be written, DeviceError if there is no NVRTC.
+    An operator whose ``T`` is open takes ``op.typed("f32")``. Raises InputError for a number out of its range, for no operators, for
+    an architecture that NVRTC does not know and for a file that cannot be written, DeviceError if there is no NVRTC.
     """
     return _shipped(
         _segfold.export_plans(

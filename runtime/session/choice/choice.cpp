@@ -265,11 +265,11 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
             "a stage and settings change the order of combination, which a reproducible plan fixes; "
             "leave them out");
     if (request.is_reproducible && problem.op.scan && !combines_exactly(problem.op))
-        throw InputError(
-            fmt::format("operator {} rounds where it combines states, and running results are combined as "
-                        "tiles are done, "
-                        "in another order in each launch; no plan of them is reproducible",
-                        problem.op.name));
+        throw InputError(fmt::format(
+            "operator {} rounds where it combines states, and running results are combined tile "
+            "by tile, in tiles whose sizes differ between plans and devices; a plan gives the same "
+            "bits in each run on one device, and none gives them on all",
+            problem.op.name));
     const auto point =
         planned_point(request, problem, plan_facts(problem, shape), laws, catalogue, looked_up);
     auto choice = choice_of(point, request, problem, catalogue, texts);

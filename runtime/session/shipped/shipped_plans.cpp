@@ -4,13 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 
 #include "dsl/error.h"
 #include "dsl/message/visible.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_archive.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
+#include "runtime/data/segments.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/session/shipped/shipped_texts.h"
 #include "runtime/support/files/cache_settings.h"
@@ -18,6 +21,33 @@
 
 namespace segfold {
 namespace {
+
+/// Throws InputError, before anything is compiled or written, for a request that no plan can serve.
+void require_possible(std::span<const Operator> operators, const ExportOptions& options)
+{
+    if (options.architectures.empty())
+        throw InputError("no architecture is named to compile for; name some, such as sm_80 and sm_90");
+    if (operators.empty())
+        throw InputError("no operator is named to compile plans of; name one or more");
+    if (options.layouts.empty())
+        throw InputError("no layout is named to compile plans for; name some, such as offsets and uniform=4");
+    if (options.index_bits != 32 && options.index_bits != 64)
+        throw InputError(fmt::format("index_bits is {}; it must be 32 or 64", options.index_bits));
+    constexpr std::array<int, 4> kKeyBytes = {1, 2, 4, 8};
+    if (std::ranges::find(kKeyBytes, options.key_bytes) == kKeyBytes.end())
+        throw InputError(fmt::format("key_bytes is {}; it must be 1, 2, 4 or 8", options.key_bytes));
+    if (!options.num_elements)
+        return;
+    const auto elements = *options.num_elements;
+    if (elements < 1 || elements > kMostShippedElements)
+        throw InputError(
+            fmt::format("num_elements is {}; it must be from 1 to {}", elements, kMostShippedElements));
+    if (options.index_bits < index_bits_for({elements}))
+        throw InputError(fmt::format(
+            "--elements (num_elements) is {}, and folds with 32-bit indices have {} elements at most; "
+            "take 64-bit indices: --index-bits 64 (index_bits=64)",
+            elements, kMaxNarrowIndex));
+}
 
 /// Returns 90 for "sm_90" and for "compute_90". Throws InputError if NVRTC compiles for neither.
 int capability_of(const std::string& architecture, const std::vector<int>& known)
@@ -66,8 +96,7 @@ private:
 Shipped export_plans(const std::string& path, std::span<const Operator> operators,
                      const ExportOptions& options)
 {
-    if (options.architectures.empty())
-        throw InputError("no architecture is named to compile for; name some, such as sm_80 and sm_90");
+    require_possible(operators, options);
     require_writable(path);
     const auto known = cuda::kernel_cache().architectures();
     std::set<int> capabilities;
@@ -80,6 +109,7 @@ Shipped export_plans(const std::string& path, std::span<const Operator> operator
         for (const auto& op : operators)
             for_each_shipped(op, capability_of(architecture, known), options, session,
                              [&](const Emitted& emitted) {
+                                 throw_if_stopped();
                                  requests.add(cuda::variant_of(architecture, emitted).request);
                              });
     }
@@ -97,8 +127,9 @@ Shipped export_plans(const std::string& path, std::span<const Operator> operator
 
 Shipped import_plans(const std::string& path)
 {
-    const auto archive = cuda::read_archive(path);
-    cuda::import_archive(archive, cache::settings_from_environment());
+    const auto settings = cache::settings_from_environment();
+    const auto archive = cuda::read_archive(path, settings.most_bytes);
+    cuda::import_archive(archive, settings);
     return contents_of(archive);
 }
 

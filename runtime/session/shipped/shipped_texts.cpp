@@ -1,6 +1,7 @@
 #include "runtime/session/shipped/shipped_texts.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -121,12 +122,19 @@ ShippedPoints points_of(const Problem& problem, const std::vector<Shape>& shapes
     if (catalogue.ranked(facts, problem).empty())
         return points;
     std::set<const Stage*> stages;
+    std::exception_ptr refusal;
     for (const auto& shape : shapes) {
         facts = with_shape(std::move(facts), shape);
-        const auto planned = planned_point(options.plan, problem, facts, laws, catalogue, nullptr);
-        stages.insert(planned.stage);
-        points.first.try_emplace({planned.stage->name, planned.configuration}, shape);
+        try {
+            const auto planned = planned_point(options.plan, problem, facts, laws, catalogue, nullptr);
+            stages.insert(planned.stage);
+            points.first.try_emplace({planned.stage->name, planned.configuration}, shape);
+        } catch (const InputError&) {
+            refusal = std::current_exception();  // groups that are too many for tables are sorted instead
+        }
     }
+    if (stages.empty() && refusal)
+        std::rethrow_exception(refusal);
     for (const auto& shape : shapes) {
         facts = with_shape(std::move(facts), shape);
         for (const auto* stage : stages)
@@ -156,6 +164,8 @@ std::optional<PlanChoice> device_choice(const Problem& problem, const Shape& sha
         return choose_plan(options.plan, problem, shape, laws, catalogue, nullptr, &room);
     } catch (const InputError&) {
         return std::nullopt;
+    } catch (const SpecError&) {
+        return std::nullopt;  // so many segments take more blocks than a grid has
     }
 }
 

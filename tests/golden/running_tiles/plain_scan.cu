@@ -283,7 +283,7 @@ __device__ __forceinline__ void wait_for_copies()
 }
 
 // Returns the place of byte `byte` of row `row` in shared memory. A row has `row_bytes` bytes, a power of two
-// from 8 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
+// from 4 on. Vectors of 16 bytes are permuted within their row. Lanes that read vector k of their own
 // rows then use different banks, and so do lanes that write the vectors of one row.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
 {

@@ -10,10 +10,12 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/compile_batch.h"
 #include "runtime/backends/cuda/compile/compile_error.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/support/processes/work_stopper.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -242,7 +244,9 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     if (threads == 0)
         threads = std::min(std::max(std::thread::hardware_concurrency(), 1u), kMaxThreads);
     std::atomic<std::size_t> next = 0;
+    const auto stopper = WorkStopper::here();
     const auto take = [&] {
+        const WorkStopper::Here here(stopper);
         for (std::size_t i = next++; i < count; i = next++)
             work(i);
     };
@@ -306,6 +310,7 @@ std::vector<Compiled> compile_many(std::span<const CompileRequest> requests, uns
     std::vector<std::exception_ptr> failures(requests.size());
     for_each_on_threads(requests.size(), threads, [&](std::size_t i) {
         try {
+            throw_if_stopped();
             results[i] = load_or_compile(requests[i]);
         } catch (...) {
             failures[i] = std::current_exception();

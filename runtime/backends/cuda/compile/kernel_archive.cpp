@@ -1,6 +1,7 @@
 #include "runtime/backends/cuda/compile/kernel_archive.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -38,11 +39,40 @@ bool is_name(std::string_view name, std::string_view kind)
            name.find_first_not_of("0123456789abcdef") == kDigits;
 }
 
+// Returns the words with which an error about a member begins.
+std::string place_of(const std::string& path, const ZipMember& member)
+{
+    return fmt::format("{}:{}", path,
+                       is_name(member.name, kKernelKind) ? member.name.substr(0, 12) : "record");
+}
+
+// Refuses an archive by the sizes that its directory claims, before any member is inflated. A cache that
+// keeps most_bytes takes half of them, so that an import does not drive out everything else.
+void require_room(const std::string& path, const std::vector<ZipMember>& members, std::uint64_t most_bytes)
+{
+    std::uint64_t bytes = 0;
+    for (const auto& member : members) {
+        if (member.bytes > kMostMemberBytes)
+            refuse(place_of(path, member), fmt::format("claims {} bytes; no compiled kernel has more than {}",
+                                                       member.bytes, kMostMemberBytes));
+        bytes += member.bytes;
+    }
+    if (bytes > most_bytes / 2)
+        refuse(path, fmt::format("the kernels have {} bytes, and the cache may hold {}; set "
+                                 "SEGFOLD_CACHE_BYTES to {} or more, here and for the programs that use them",
+                                 bytes, most_bytes, 2 * bytes));
+}
+
+bool is_among(const std::string& architecture, const std::vector<int>& known)
+{
+    return std::ranges::any_of(known, [&](int capability) {
+        return architecture == fmt::format("sm_{}", capability) ||
+               architecture == fmt::format("compute_{}", capability);
+    });
+}
+
 std::string read_member_bytes(const InputFile& file, const ZipMember& member, const std::string& where)
 {
-    if (member.bytes > kMostMemberBytes)
-        refuse(where, fmt::format("claims {} bytes; no compiled kernel has more than {}", member.bytes,
-                                  kMostMemberBytes));
     std::string bytes(static_cast<std::size_t>(member.bytes), '\0');
     read_zip_member(file, member, where,
                     [&](const ZipSource& source) { source(std::as_writable_bytes(std::span(bytes))); });
@@ -65,15 +95,17 @@ void write_archive(const std::string& path, const KernelArchive& archive)
     file.commit();
 }
 
-KernelArchive read_archive(const std::string& path)
+KernelArchive read_archive(const std::string& path, std::uint64_t most_bytes)
 {
     const InputFile file(path);
+    const auto members = read_zip_directory(file);
+    require_room(path, members, most_bytes);
     KernelArchive archive;
     std::optional<std::string> record;
     std::set<std::string> names;
-    for (const auto& member : read_zip_directory(file)) {
+    for (const auto& member : members) {
         const bool is_kernel = is_name(member.name, kKernelKind);
-        const auto where = fmt::format("{}:{}", path, is_kernel ? member.name.substr(0, 12) : "record");
+        const auto where = place_of(path, member);
         if ((!is_kernel && !is_name(member.name, kCompilerKind)) || !names.insert(member.name).second)
             refuse(path,
                    fmt::format("has a member '{}', which no archive of compiled kernels has{}; take one "
@@ -99,10 +131,15 @@ KernelArchive read_archive(const std::string& path)
     if (!record || archive.kernels.empty())
         refuse(path, fmt::format("holds no {}; take an archive that 'segfold cache export' has written",
                                  !record ? "record of the compiler" : "kernels"));
-    for (const auto& kernel : archive.kernels)
+    for (const auto& kernel : archive.kernels) {
         if (kernel.compiler != archive.compiler.version)
             refuse(path, fmt::format("holds a kernel of NVRTC {} beside a record of NVRTC {}",
                                      visible(kernel.compiler), visible(archive.compiler.version)));
+        if (!is_among(kernel.architecture, archive.compiler.architectures))
+            refuse(path, fmt::format("holds a kernel for '{}' beside a record of sm_{}",
+                                     visible(kernel.architecture),
+                                     fmt::join(archive.compiler.architectures, ", sm_")));
+    }
     return archive;
 }
 
@@ -112,15 +149,6 @@ void import_archive(const KernelArchive& archive, const cache::Settings& setting
         throw InputError("SEGFOLD_CACHE is off, so nothing that is imported would be found; unset it");
     if (settings.folder.empty())
         throw InputError("none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names the folder of the cache");
-    std::uint64_t bytes = 0;
-    for (const auto& kernel : archive.kernels)
-        bytes += encode(kernel).size();
-    if (bytes > settings.most_bytes / 2)
-        throw InputError(
-            fmt::format("the kernels have {} bytes, and the cache may hold {}; set SEGFOLD_CACHE_BYTES to {} "
-                        "or more, here "
-                        "and for the programs that use them",
-                        bytes, settings.most_bytes, 2 * bytes));
     cache::Folder folder(settings.folder, settings.most_bytes);
     auto compiler = archive.compiler;
     if (const auto known = folder.read(record_name(compiler)))

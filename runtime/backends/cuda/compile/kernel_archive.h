@@ -21,15 +21,18 @@ struct KernelArchive {
 /// Writes an archive, completely or not at all. Throws InputError if the file cannot be written.
 void write_archive(const std::string& path, const KernelArchive& archive);
 
-/// Reads an archive and verifies all of it. Throws InputError that begins with the path, and writes nothing,
-/// if a member is damaged, has a name that no kernel cache gives, or holds another kernel than its name says.
-[[nodiscard]] KernelArchive read_archive(const std::string& path);
+/// Reads an archive for a kernel cache that may hold `most_bytes`, and verifies all of it.
+///
+/// Throws InputError that begins with the path, and writes nothing, if a member is damaged, has a name that
+/// no kernel cache gives, or holds another kernel than its name says; if a kernel is of another NVRTC or
+/// architecture than the record says; and, before anything is inflated, if the members are more than half of
+/// `most_bytes`.
+[[nodiscard]] KernelArchive read_archive(const std::string& path, std::uint64_t most_bytes);
 
 /// Adds the kernels of an archive to the folder of a kernel cache. Where the folder knows the compiler from
 /// an earlier import, its record gets the architectures of both.
 ///
-/// Throws InputError, before anything is written, if the cache is off or has no usable folder, or if the
-/// kernels are more than half of the bytes that the folder may hold.
+/// Throws InputError, before anything is written, if the cache is off or has no usable folder.
 void import_archive(const KernelArchive& archive, const cache::Settings& settings);
 
 }  // namespace segfold::cuda
