@@ -59,6 +59,16 @@ std::string message(const std::exception_ptr& failure)
     return test::message_of([&] { std::rethrow_exception(failure); });
 }
 
+/// The declarations of dynamic shared arrays in a text.
+std::set<std::string> dynamic_arrays_of(const std::string& source)
+{
+    std::set<std::string> arrays;
+    for (auto at = source.find("extern __shared__"); at != std::string::npos;
+         at = source.find("extern __shared__", at + 1))
+        arrays.insert(source.substr(at, source.find(';', at) - at));
+    return arrays;
+}
+
 std::vector<BatchOutcome> outcomes_of(std::span<const Variant> variants)
 {
     std::vector<BatchOutcome> outcomes(variants.size());
@@ -73,8 +83,8 @@ std::vector<BatchOutcome> outcomes_of(std::span<const Variant> variants)
 
 class CompileBatch : public test::NeedsNvrtcAndCache {
 protected:
-    /// Compiles variants in batches of eight; expects one program of those that have dynamic shared arrays
-    /// and one of the others, silently, with their kernels under the names that a module looks for.
+    /// Compiles variants in batches of eight; expects one program of those that declare the same dynamic
+    /// shared arrays, silently, with their kernels under the names that a module looks for.
     static std::vector<Compiled> compile_together(std::span<const Variant> variants)
     {
         constexpr std::size_t kBatch = 8;
@@ -82,7 +92,7 @@ protected:
         for (std::size_t begin = 0; begin < variants.size(); begin += kBatch) {
             const auto batch = variants.subspan(begin, std::min(kBatch, variants.size() - begin));
             const auto outcomes = outcomes_of(batch);
-            std::map<bool, std::vector<const char*>> images;
+            std::map<std::set<std::string>, std::vector<const char*>> images;
             for (std::size_t i = 0; i < batch.size(); ++i) {
                 const auto& [request, kernels] = batch[i];
                 if (outcomes[i].failure) {
@@ -91,15 +101,14 @@ protected:
                 }
                 const Compiled& compiled = outcomes[i].compiled;
                 EXPECT_EQ(compiled.log, "") << request.name;
-                const bool is_dynamic = request.source.find("extern __shared__") != std::string::npos;
-                images[is_dynamic].push_back(compiled.cubin.data());
+                images[dynamic_arrays_of(request.source)].push_back(compiled.cubin.data());
                 const auto symbols = instruction_counts(compiled.cubin);
                 for (const auto& kernel : kernels)
                     EXPECT_TRUE(symbols.contains(compiled.kernel_prefix + kernel))
                         << request.name << " " << kernel;
                 all.push_back(compiled);
             }
-            for (const auto& [is_dynamic, addresses] : images)
+            for (const auto& [arrays, addresses] : images)
                 EXPECT_EQ(std::set(addresses.begin(), addresses.end()).size(), 1u)
                     << "copied, or not in one program: eight from " << batch.front().request.name;
         }
