@@ -5,11 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "codegen/numbers.h"
-
 namespace segfold {
 
 class Backend;
+enum class Numbers;  // codegen/numbers.h; its first enumerator is `constant`
 
 /// What a stage is chosen for where nobody names it. `best`: the least time of a run. `fast`: the least time
 /// until the first results, which counts the time to compile. `automatic`: `fast` for the first fold of an
@@ -23,7 +22,7 @@ struct PlanRequest {
     std::map<std::string, int> settings = {};  ///< values of tunables, by their names
     /// If true, the order of combination depends only on the data; `stage` and `settings` must then be empty.
     bool is_reproducible = false;
-    Numbers numbers = Numbers::constant;
+    Numbers numbers = {};
     /// The stages to measure on the caller's arrays, of which the fastest is taken; 1: none is measured.
     /// Where combine rounds, last bits may depend on the stage. spot.h has the rule.
     int measured_stages = 1;

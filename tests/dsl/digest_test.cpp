@@ -1,6 +1,4 @@
 // Digests tell operators apart by every property on which a fold depends, and by no other.
-#include "dsl/digest.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
