@@ -20,7 +20,7 @@
 //% tune    block_threads = 256, 64, 128
 //% tune    move_threads = 256, 64, 128, 512
 //% tune    rows = 8, 4
-//% tune    tile_rows = 16, 4, 8, 32
+//% tune    tile_rows = 16, 4, 8
 //% tune    chunk_items = 65536, 1024, 4096, 16384
 //% tune    blocks_per_multiprocessor = 4, 1, 2, 3
 //% where   num_segments <= table_groups * parts

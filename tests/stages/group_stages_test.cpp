@@ -127,7 +127,6 @@ Emitted emitted_for(const Workload& workload, const Stage& stage, const Settings
 {
     Problem problem(workload.op, SegmentForm::groups, index_bits);
     problem.laws.commutative = workload.op.laws.commutative;
-    problem.laws.idempotent = workload.op.laws.idempotent;
     problem.number_type = workload.segments.numbers.type();
     if (stage.dialect == Dialect::native)
         problem.target = host().target();

@@ -159,7 +159,7 @@ __device__ __forceinline__ void fold_row(unsigned* table, State state, int group
     //% if uses_length || tells_empty
     atomicAdd(count_of(table, group), 1u);
     //% end
-    //% if atomic_combine && !idempotent
+    //% if atomic_combine
     atomic_combine((State*)table + group, state);
     //% else
     StateWord* const at = (StateWord*)table + group;
