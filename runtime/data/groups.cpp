@@ -46,15 +46,8 @@ template <class Number>
 template <class Number>
 std::int64_t count_groups(std::span<const Number> numbers, std::optional<std::int64_t> num_groups = {})
 {
-    const Shares shares(std::ssize(numbers), kFewestOfAShare);
-    std::vector<Number> largest(static_cast<std::size_t>(shares.number));
-    shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
-        Number found = 0;
-        for (auto i = begin; i < end; ++i)
-            found = std::max(found, numbers[i]);
-        largest[share] = found;
-    });
-    const auto most = std::ranges::max(largest);
+    const auto most =
+        numbers.empty() ? Number{0} : std::max(Number{0}, extremes_of(numbers, kFewestOfAShare).second);
     if (std::cmp_greater_equal(most, std::numeric_limits<std::int64_t>::max()))
         refuse_number(numbers, num_groups.value_or(std::numeric_limits<std::int64_t>::max()));
     if (most == 0 && std::ranges::none_of(numbers, [](Number number) { return number == 0; }))

@@ -75,8 +75,8 @@ private:
 
 /// Numbers of the distinct keys of elements.
 struct NumberedKeys {
-    Array numbers;  ///< the number of each element's key: i32, or i64 if i32 does not suffice
-    Array firsts;   ///< first element that has the key of each number; the type of `numbers`
+    Array numbers;  ///< the number of each element's key: u16, i32 or i64
+    Array firsts;   ///< first element that has the key of each number: i32, or i64 if i32 does not suffice
 };
 
 /// Numbers the distinct keys of elements. Keys are equal if their bits are equal. With several columns, a key

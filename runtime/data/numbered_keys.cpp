@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -89,54 +90,71 @@ void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable
     }
 }
 
-/// Numbers integer keys by a table with an entry for each integer of their range. Returns nothing if the
-/// range exceeds the number of keys.
-template <class Integer, class Index>
-std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
+/// Range of integer keys: `least` to `least + distance`.
+struct KeyRange {
+    std::uint64_t least, distance;
+};
+
+/// Numbers integer keys by a table with an entry for each integer of their range. Numbers are of type Number.
+template <class Number, class Index, class Integer>
+NumberedKeys number_range(std::span<const Integer> keys, KeyRange range, Type index, KeyOrder order)
 {
-    const auto keys = column.as<Integer>();
-    if (keys.empty())
-        return std::nullopt;
-    const Shares parts(std::ssize(keys), kFewestKeys);
-    const auto [low, greatest] = extremes_of(keys, kFewestKeys);
-    const auto least = low;  // lambdas cannot capture `low`
-    const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
-    if (range >= keys.size())
-        return std::nullopt;
-    // Keeps each place in the range, because the caller may change keys after an interrupted call.
-    const auto slot_of = [&](std::size_t i) {
-        const auto distance = static_cast<std::uint64_t>(keys[i]) - static_cast<std::uint64_t>(least);
-        return static_cast<std::size_t>(std::min<std::uint64_t>(distance, range));
-    };
+    NumberedKeys found{Array(type_of_element<Number>(), keys.size()), {}};
+    const auto numbers = found.numbers.as<Number>();
     // Smaller shares would spend most of their time on their tables of the range.
-    const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));
+    const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range.distance)));
     std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
         auto& first_of = firsts[share];
-        first_of.assign(range + 1, -1);
-        for (auto i = begin; i < end; ++i)
-            if (auto& first = first_of[slot_of(i)]; first < 0)
+        first_of.assign(range.distance + 1, -1);
+        for (auto i = begin; i < end; ++i) {
+            // The bound is needed because the caller may change keys after an interrupted call.
+            const auto slot = std::min(static_cast<std::uint64_t>(keys[i]) - range.least, range.distance);
+            numbers[i] = static_cast<Number>(slot);
+            if (auto& first = first_of[slot]; first < 0)
                 first = static_cast<Index>(i);
+        }
     });
-    std::vector<std::size_t> slots;  // slots that have a key, in the order of the keys
-    for (std::size_t slot = 0; slot <= range; ++slot) {
-        for (std::size_t share = 1; share < firsts.size() && firsts.front()[slot] < 0; ++share)
-            firsts.front()[slot] = firsts[share][slot];
-        if (firsts.front()[slot] >= 0)
+    auto& first_of = firsts.front();
+    std::vector<std::size_t> slots;  // slots that have a key, in the order of the numbers
+    for (std::size_t slot = 0; slot <= range.distance; ++slot) {
+        for (std::size_t share = 1; share < firsts.size() && first_of[slot] < 0; ++share)
+            first_of[slot] = firsts[share][slot];
+        if (first_of[slot] >= 0)
             slots.push_back(slot);
     }
     if (order == KeyOrder::first)
-        std::ranges::sort(slots, {}, [&](std::size_t slot) { return firsts.front()[slot]; });
-    NumberedKeys found{Array(index, keys.size()), Array(index, slots.size())};
-    auto& number_of = firsts.front();
-    for (std::size_t number = 0; number < slots.size(); ++number) {
-        found.firsts.as<Index>()[number] = number_of[slots[number]];
-        number_of[slots[number]] = static_cast<Index>(number);
-    }
-    const auto numbers = found.numbers.as<Index>();
-    parts.each([&](std::size_t, std::size_t begin, std::size_t end) {
+        std::ranges::sort(slots, {}, [&](std::size_t slot) { return first_of[slot]; });
+    found.firsts = Array(index, slots.size());
+    std::ranges::transform(slots, found.firsts.as<Index>().begin(),
+                           [&](std::size_t slot) { return first_of[slot]; });
+    if (order == KeyOrder::ascending && slots.size() == first_of.size())
+        return found;  // each slot is its key's number
+    std::vector<Number> number_of(first_of.size());
+    for (std::size_t number = 0; number < slots.size(); ++number)
+        number_of[slots[number]] = static_cast<Number>(number);
+    Shares(std::ssize(keys), kFewestKeys).each([&](std::size_t, std::size_t begin, std::size_t end) {
         for (auto i = begin; i < end; ++i)
-            numbers[i] = number_of[slot_of(i)];
+            numbers[i] = number_of[static_cast<std::size_t>(numbers[i])];
+    });
+    return found;
+}
+
+/// Numbers integer keys whose range does not exceed the number of keys. Returns nothing for other keys.
+template <class Index>
+std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
+{
+    std::optional<NumberedKeys> found;
+    if (!is_integer(column.type()) || column.length() == 0)
+        return found;
+    visit_integers(column, [&]<class Integer>(std::span<const Integer> keys) {
+        const auto [least, greatest] = extremes_of(keys, kFewestKeys);
+        const KeyRange range{static_cast<std::uint64_t>(least),
+                             static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least)};
+        if (range.distance <= std::numeric_limits<std::uint16_t>::max() && range.distance < keys.size())
+            found = number_range<std::uint16_t, Index>(keys, range, index, order);
+        else if (range.distance < keys.size())
+            found = number_range<Index, Index>(keys, range, index, order);
     });
     return found;
 }
@@ -191,12 +209,7 @@ NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
 template <class Index>
 NumberedKeys number_any(const Array& column, Type index, KeyOrder order)
 {
-    std::optional<NumberedKeys> found;
-    if (is_integer(column.type()))
-        visit_integers(column, [&]<class Integer>(std::span<const Integer>) {
-            found = number_range<Integer, Index>(column, index, order);
-        });
-    if (found)
+    if (auto found = number_range<Index>(column, index, order))
         return *std::move(found);
     switch (size_bytes(column.type())) {
         case 1: return number_column<std::uint8_t, Index>(column, index, order);

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "runtime/support/visit_type.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
@@ -153,6 +154,14 @@ TEST(Groups, WrongOnesAreNamed)
               std::string::npos);
 }
 
+/// The numbers of elements, in the widest type.
+std::vector<std::int64_t> wide(const Array& numbers)
+{
+    std::vector<std::int64_t> all;
+    visit_integers(numbers, [&](auto each) { all.assign(each.begin(), each.end()); });
+    return all;
+}
+
 /// Numbers of keys beside those of a map, whose order is the keys' or that of their first places.
 template <class T>
 void expect_like_a_map(Type type, const std::vector<T>& keys, KeyOrder order)
@@ -173,8 +182,9 @@ void expect_like_a_map(Type type, const std::vector<T>& keys, KeyOrder order)
         ASSERT_EQ(found.firsts.template as<std::int32_t>()[number], ordered[number].first);
         numbers[ordered[number].second] = static_cast<std::int64_t>(number);
     }
+    const auto given = wide(found.numbers);
     for (std::size_t i = 0; i < keys.size(); ++i)
-        ASSERT_EQ(found.numbers.template as<std::int32_t>()[i], numbers[keys[i]]) << i;
+        ASSERT_EQ(given[i], numbers[keys[i]]) << i;
 }
 
 template <class T>
@@ -203,6 +213,23 @@ TEST(KeyNumbers, AreThoseOfAMapForEveryWidth)
     try_keys<std::uint64_t>(Type::u64);
     try_keys<float>(Type::f32);
     try_keys<double>(Type::f64);
+}
+
+/// A range has all its integers or not, on both sides of the largest number of 16 bits.
+TEST(KeyNumbers, OfRangesAroundTheWidthOfANumber)
+{
+    std::mt19937_64 random(9);
+    for (const std::int64_t greatest : {65534, 65535, 65536})
+        for (const std::int64_t step : {1, 3}) {
+            std::vector<std::int64_t> keys(200000);
+            for (std::size_t i = 0; i < keys.size(); ++i)
+                keys[i] = -5 + (i < 65537 ? std::min(static_cast<std::int64_t>(i), greatest)
+                                          : static_cast<std::int64_t>(random() % 60000)) /
+                                   step * step;
+            std::ranges::shuffle(keys, random);
+            expect_like_a_map(Type::i64, keys, KeyOrder::ascending);
+            expect_like_a_map(Type::i64, keys, KeyOrder::first);
+        }
 }
 
 /// The tables grow; keys that differ in their high bits alone, or by a power of two, are found too.
@@ -239,8 +266,9 @@ TEST(KeyNumbers, OfSeveralColumnsAreThoseOfTheirRows)
     for (auto& [row, number] : numbers)
         number = next++;
     ASSERT_EQ(found.firsts.length(), numbers.size());
+    const auto given = wide(found.numbers);
     for (std::size_t i = 0; i < count; ++i)
-        ASSERT_EQ((found.numbers.as<std::int32_t>()[i]), (numbers[{first[i], second[i]}])) << i;
+        ASSERT_EQ(given[i], (numbers[{first[i], second[i]}])) << i;
 }
 
 }  // namespace
