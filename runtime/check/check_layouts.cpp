@@ -55,8 +55,8 @@ Segments backwards(const Segments& segments, bool is_mapped)
                                 Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
 }
 
-/// Returns groups with as many elements as the segments, in any order. Some 16th of the elements that a group
-/// can spare are in no group. If `allows_empty`, the last group is empty.
+}  // namespace
+
 Segments scattered(const Segments& segments, bool allows_empty)
 {
     constexpr std::int64_t kStride = 7919;  // a prime
@@ -72,8 +72,6 @@ Segments scattered(const Segments& segments, bool allows_empty)
         }
     return segments_from_groups(std::move(numbers), segments.num_segments + (allows_empty ? 1 : 0));
 }
-
-}  // namespace
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
 {

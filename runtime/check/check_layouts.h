@@ -46,4 +46,8 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
 PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request, const CheckLayout& layout,
                                      std::int64_t standard_elements);
 
+/// Returns groups with as many elements as the segments, in any order. Some 16th of the elements that a group
+/// can spare are in no group. If `allows_empty`, the last group is empty.
+[[nodiscard]] Segments scattered(const Segments& segments, bool allows_empty);
+
 }  // namespace segfold::regress

@@ -55,7 +55,7 @@ std::optional<Breach> attempt_one_segment(Trial& trial)
     const auto& op = trial.setting().op;
     for (const auto n : {trial.setting().num_elements, trial.border_length(1)}) {
         std::optional<Results> unsegmented;
-        for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
+        for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys, groups})) {
             const auto& data = trial.material(op, whole_as_one(form, n), "one segment");
             auto results = trial.run(data.workload);
             const auto comparison = unsegmented ? data.judge->compare(results, *unsegmented, "the whole")
@@ -70,13 +70,13 @@ std::optional<Breach> attempt_one_segment(Trial& trial)
 }
 
 /// Folds groups of states with joining_operator().
-Results join(const Operator& op, const Results& states, Segments groups)
+Results join(const Operator& op, const Results& states, Segments parts)
 {
     Workload workload;
     workload.op = joining_operator(op);
     for (const auto& field : states)
         workload.arrays.push_back(field.array.copy());
-    workload.segments = std::move(groups);
+    workload.segments = std::move(parts);
     return right_results(workload);
 }
 
@@ -110,7 +110,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 std::optional<Breach> attempt_agreement(Trial& trial)
 {
     const auto& op = trial.setting().op;
-    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
+    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys, groups})) {
         const auto& data = trial.material(op, trial.usual_segments(form), "usual");
         const auto results = trial.run(data.workload);
         if (auto breach = trial.breach(data.judge->compare(results)))
@@ -194,7 +194,7 @@ Results with_empties(const Results& reference, const Results& without, const Seg
 std::optional<Breach> attempt_empty_segments(Trial& trial)
 {
     const auto& op = trial.setting().op;
-    for (const auto form : trial.forms({offsets, ranges})) {
+    for (const auto form : trial.forms({offsets, ranges, groups})) {
         auto lengths = trial.lengths(true);
         lengths.insert(lengths.begin() + trial.lot(3, static_cast<std::int64_t>(lengths.size()) + 1), 2, 0);
         lengths.insert(lengths.begin(), 2, 0);
@@ -205,7 +205,7 @@ std::optional<Breach> attempt_empty_segments(Trial& trial)
         const auto without = trial.run(others.workload);
         const auto results = trial.run(data.workload);
         const auto expected =
-            with_empties(data.judge->reference(), without, data.workload.segments, op.outputs.size());
+            with_empties(data.judge->reference(), without, data.judged().segments, op.outputs.size());
         if (auto breach =
                 trial.breach(data.judge->compare(results, expected, "the run without empty segments")))
             return breach;
@@ -215,7 +215,7 @@ std::optional<Breach> attempt_empty_segments(Trial& trial)
 
 std::optional<Breach> attempt_base_alignment(Trial& trial)
 {
-    for (const auto form : trial.forms({whole, uniform, offsets, ranges})) {
+    for (const auto form : trial.forms({whole, uniform, offsets, ranges, groups})) {
         const auto& workload =
             trial.material(trial.setting().op, trial.usual_segments(form), "usual").workload;
         const auto usual = trial.run(workload);
@@ -285,7 +285,7 @@ std::optional<Breach> attempt_neighbours(Trial& trial)
 
 std::optional<Breach> attempt_poisoned_scratch(Trial& trial)
 {
-    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
+    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys, groups})) {
         const auto& workload =
             trial.material(trial.setting().op, trial.usual_segments(form), "usual").workload;
         const auto usual = trial.run(workload, {.scratch_poison = 0});
@@ -301,7 +301,7 @@ std::optional<Breach> attempt_poisoned_scratch(Trial& trial)
 
 std::optional<Breach> attempt_repetition(Trial& trial)
 {
-    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
+    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys, groups})) {
         const auto& workload =
             trial.material(trial.setting().op, trial.usual_segments(form), "usual").workload;
         const auto usual = trial.run(workload);
@@ -368,7 +368,7 @@ bool scans_columns(const Operator& op) { return op.scan && !op.map && !has_rows(
 std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, const Stage& stage)
 {
     std::optional<std::string> first;
-    for (const auto form : {whole, uniform, offsets, ranges, flags, keys}) {
+    for (const auto form : {whole, uniform, offsets, ranges, flags, keys, groups}) {
         Problem problem(op, form);
         problem.laws = setting.laws;
         problem.target = setting.backend.target();
@@ -441,6 +441,8 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
         fault(error);
     }
     outcome.unjudged = trial.unjudged();
+    if (!trial.has_run() && !outcome.breach)
+        outcome.objection = "the stage takes segments in other forms";
     return outcome;
 }
 

@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/check/check_layouts.h"
 #include "runtime/check/smallest_configuration.h"
 #include "runtime/data/generated/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/scale/ranks/thread_ranks.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 #include "runtime/support/random.h"
 #include "runtime/support/text_table.h"
 
@@ -58,6 +60,8 @@ Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths)
         return segments_from_ranges(index_array({offsets.begin(), offsets.end() - 1}),
                                     index_array({offsets.begin() + 1, offsets.end()}), n);
     auto segments = segments_from_offsets(index_array(offsets), n);
+    if (form == SegmentForm::groups)
+        return scattered(segments, false);
     return form == SegmentForm::offsets ? std::move(segments) : given_as(form, segments);
 }
 
@@ -67,7 +71,7 @@ const std::optional<Results>& Material::thrust(const UsableLaws& laws) const
         const auto system = thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
         thrust_.emplace();
         if (laws.is_associative() && thrust_available(system) && thrust_objection(workload.op).empty())
-            *thrust_ = reduce_by_key(workload, system);
+            *thrust_ = reduce_by_key(judged(), system);
     }
     return *thrust_;
 }
@@ -165,7 +169,9 @@ const Material& Trial::material(const Operator& op, Segments segments, const std
         made->workload.op = op;
         made->workload.arrays = setting_.make_arrays(op, segments, setting_.seed);
         made->workload.segments = std::move(segments);
-        made->judge = std::make_unique<Judge>(made->workload,
+        if (made->workload.segments.form == SegmentForm::groups)
+            made->sorted = sorted_by_group(made->workload);
+        made->judge = std::make_unique<Judge>(made->judged(),
                                               JudgeOptions{.is_associative = setting_.laws.is_associative()});
         place = std::move(made);
     }
@@ -180,26 +186,30 @@ const Emitted& Trial::emitted(const Workload& workload)
     problem.checked_tables = unproved_tables(workload);
     problem.laws = setting_.laws;
     problem.target = setting_.backend.target();
+    // Tables of states hold a number of groups, so the configurations of groups depend on it.
+    const bool is_grouped = segments.form == SegmentForm::groups;
     const auto key =
-        fmt::format("{} {} {} {}", static_cast<int>(segments.form), segments.index_bits(),
-                    op.finish.has_value() || op.empty.has_value(), fmt::join(problem.checked_tables, ","));
+        fmt::format("{} {} {} {} {}", static_cast<int>(segments.form), segments.index_bits(),
+                    op.finish.has_value() || op.empty.has_value(), fmt::join(problem.checked_tables, ","),
+                    is_grouped ? segments.num_segments : 0);
     const auto found = emitted_.find(key);
     if (found != emitted_.end())
         return found->second;
-    return emitted_.emplace(key, emit(problem, stage_, configuration_of(stage_, problem), setting_.catalogue))
-        .first->second;
+    const auto configuration = configuration_of(stage_, problem, is_grouped ? shape_of(workload) : Shape());
+    return emitted_.emplace(key, emit(problem, stage_, configuration, setting_.catalogue)).first->second;
 }
 
-Configuration Trial::configuration_of(const Stage& stage, const Problem& problem) const
+Configuration Trial::configuration_of(const Stage& stage, const Problem& problem, const Shape& shape) const
 {
-    return tiles_ == Tiles::smallest ? smallest_configuration(stage, problem)
-                                     : default_configuration(stage, plan_facts(problem));
+    return tiles_ == Tiles::smallest ? smallest_configuration(stage, problem, {}, shape)
+                                     : default_configuration(stage, plan_facts(problem, shape));
 }
 
 Results Trial::run(const Workload& workload, const Circumstances& circumstances)
 {
     const auto& segments = workload.segments;
     last_ = {segments.form, "", segments.num_elements, segments.num_segments, "", false};
+    has_run_ = true;
     const auto& text = emitted(workload);
     last_.configuration = segfold::print(text.configuration);
     auto varied = circumstances;
@@ -248,6 +258,7 @@ Results Trial::run_spread(const Workload& workload, Spread spread, std::int64_t 
     const auto& segments = workload.segments;
     last_ = {segments.form, spread_text(spread, count), segments.num_elements, segments.num_segments, "",
              false};
+    has_run_ = true;
     OperatorLaws laws;
     laws.usable = setting_.laws;
     const SpreadStage how{

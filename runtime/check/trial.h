@@ -52,7 +52,9 @@ enum class Spread : std::uint8_t {
 class Material {
 public:
     Workload workload;
+    std::optional<Workload> sorted;  ///< for groups: the workload that the reference and Thrust fold
     std::unique_ptr<Judge> judge;
+    [[nodiscard]] const Workload& judged() const { return sorted ? *sorted : workload; }
     /// Thrust's results, made at the first call; nothing if Thrust cannot serve.
     [[nodiscard]] const std::optional<Results>& thrust(const UsableLaws& laws) const;
 
@@ -110,6 +112,8 @@ public:
     /// Describes run_spread() with these arguments: "in 7 slices on 3 devices".
     [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
     [[nodiscard]] const Stage& stage() const { return stage_; }
+    /// True if the stage has run.
+    [[nodiscard]] bool has_run() const { return has_run_; }
 
     /// Returns a breach on the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
@@ -124,7 +128,8 @@ public:
                                                      const std::string& what) const;
 
 private:
-    [[nodiscard]] Configuration configuration_of(const Stage& stage, const Problem& problem) const;
+    [[nodiscard]] Configuration configuration_of(const Stage& stage, const Problem& problem,
+                                                 const Shape& shape = {}) const;
     const Emitted& emitted(const Workload& workload);
     [[nodiscard]] int num_ranks() const;
     Results run_by_threads(const Workload& workload, const SpreadStage& how, std::int64_t slice_elements);
@@ -135,11 +140,12 @@ private:
     Materials& materials_;
     std::map<std::string, Emitted> emitted_;
     Breach last_;
+    bool has_run_ = false;
     std::string unjudged_;
 };
 
-/// Returns segments of these lengths. `form` must be offsets, ranges, flags or keys; for flags and keys no
-/// length may be 0.
+/// Returns segments of these lengths. `form` must be offsets, ranges, flags, keys or groups; for flags and
+/// keys no length may be 0. Groups are scattered(), so that some have fewer elements.
 [[nodiscard]] Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths);
 
 }  // namespace segfold::regress

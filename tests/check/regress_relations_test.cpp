@@ -144,6 +144,8 @@ const std::vector<Bug> kBugs = {
      "block_per_segment", "sum_i32", "agreement"},
     {"TicketNotReset", "stages/warp_stream.cu", "atomicInc(ticket, gridDim.x - 1)",
      "atomicInc(ticket, gridDim.x)", "warp_stream", "sum_i32", "repetition"},
+    {"SharesOfGroupsOverlap", "stages/group_tables.cu", "begin + share, segments.num_items",
+     "begin + share + 1, segments.num_items", "group_tables", "sum_i32", "agreement"},
 };
 
 [[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
