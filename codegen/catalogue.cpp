@@ -32,7 +32,7 @@ bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 /// True if a stage gives running results.
 bool is_for_scans(const Stage& stage) { return needs(stage, "scans"); }
 
-/// True if a stage can handle the operator's rows, if it has rows, and the operator's scan, if it has one.
+/// True if the stage supports the operator's rows (if it has any) and its scan (if it has one).
 bool is_of_kind(const Stage& stage, const Operator& op)
 {
     return (!has_rows(op) || is_for_rows(stage)) && (!op.scan || is_for_scans(stage));
@@ -84,8 +84,7 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
-    // The message also gives the values of the `let` sizes that the need mentions, and of the facts from
-    // which these sizes are computed.
+    // The message also shows the values of `let` sizes in the need, and of facts that these sizes use.
     auto words = words_of(text);
     for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
         if (words.contains(size->first.text()))
@@ -195,7 +194,7 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     const auto found = std::ranges::find(all, name, &Named::name);
     if (found != all.end())
         return *found;
-    const std::string suggestion = suggest(all, name);  // printed before the list of names, which may be long
+    const std::string suggestion = suggest(all, name);  // stands before the list of names, which may be long
     throw InputError("unknown " + what + " '" + std::string(name) + "'" +
                      (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
                      names_of(all));
@@ -318,7 +317,7 @@ const Stage& Catalogue::stage(std::string_view name) const
     const auto is_named = [name](const Stage& stage) { return stage.name == name; };
     if (const auto found = std::ranges::find_if(stages(), is_named); found != stages().end())
         return *found;
-    // The other catalogue takes about 20 milliseconds to read, so it is read only for this message.
+    // Reading the other catalogue takes about 20 milliseconds, so it is read only for this message.
     const bool is_native = this == &native();
     const auto& others = (is_native ? standard() : native()).stages();
     if (std::ranges::any_of(others, is_named))
@@ -408,7 +407,7 @@ std::vector<RankedStage> Catalogue::ranked(const FormulaNames& facts, const Prob
         else if ((one.expected_share = order.expected_share(stage.name, asked)))
             one.rank = kPercent * std::min(1.0, *one.expected_share);
         else if (const auto share = order.expected_share(stage.name, as_offsets(asked)))
-            one.rank = *share;  // behind all that find segments by flags or keys themselves
+            one.rank = *share;  // ranks below all stages that find segments from flags or keys themselves
         all.push_back(one);
     }
     std::ranges::stable_sort(all, std::greater(), [](const RankedStage& one) {

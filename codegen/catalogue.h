@@ -19,14 +19,14 @@ namespace segfold {
 /// launch for `map`.
 [[nodiscard]] bool is_fused(const Stage& stage);
 
-/// A stage that can serve a problem. The best stage has the highest rank.
+/// A stage that can serve a problem, with its rank. The best stage has the highest rank.
 struct RankedStage {
     const Stage* stage = nullptr;
-    /// The value of `suits`. For a stage without `suits`: the rate that measured rows predict, in percent of
-    /// the best stage's rate. So a stage whose `suits` is above 100 comes before all measured stages. A stage
-    /// that needs offsets made from flags or keys first ranks below 2.
+    /// Value of the stage's `suits` line. Without this line, the rate predicted from measured rows, in
+    /// percent of the best stage's rate. So a stage whose `suits` exceeds 100 comes before all measured
+    /// stages. The rank is below 2 if offsets must first be computed from flags or keys.
     double rank = 0;
-    /// The predicted rate as a share of the best stage's rate; none if it does not give the rank.
+    /// The predicted rate as a share of the best stage's rate; none if the rank does not come from it.
     std::optional<double> expected_share = {};
 };
 
@@ -34,16 +34,16 @@ class Catalogue {
 public:
     /// The stages embedded in the program.
     static const Catalogue& standard();
-    /// The embedded stages for the host's cores, from kernels/cpu. They are ranked apart from the stages for
-    /// GPUs.
+    /// The embedded stages for the host's cores, from kernels/cpu. Their ranks are not comparable with the
+    /// ranks of stages for GPUs.
     static const Catalogue& native();
     /// Reads the stages and parts in `directory`, which must be laid out like kernels/. Throws InputError if
     /// the folder or a file cannot be read, and SpecError if a file is faulty.
     static Catalogue from_directory(const std::string& directory);
     /// Returns the embedded stages and parts with changes by the user. A file in `directory` replaces the
-    /// embedded file of the same path; if there is none, the file is added. Messages name these files with
-    /// `directory` as a prefix. Throws InputError if the folder or a file cannot be read or has no place in
-    /// kernels/, and SpecError if a file is faulty.
+    /// embedded file of the same path, or is added if there is no such file. Messages name these files with
+    /// `directory` as a prefix. Throws InputError if the folder or a file cannot be read, or if a file has no
+    /// place in kernels/. Throws SpecError if a file is faulty.
     static Catalogue overlaid(const std::string& directory);
 
     /// All stages in order: a stage comes after the stage on which it improves (`Stage::after`).
@@ -59,28 +59,29 @@ public:
     [[nodiscard]] const Probe& probe(std::string_view name) const;
     /// Returns the part at `path`. Throws SpecError if no part has this path.
     [[nodiscard]] PartText part(std::string_view path) const;
-    /// The path that users see for a stage or part with this `place`: "kernels/parts/reduce/run.cuh", or a
-    /// path in the overlaid folder.
+    /// Returns the path that users see for the `place` of a stage or part: "kernels/parts/reduce/run.cuh", or
+    /// a path in the overlaid folder.
     [[nodiscard]] std::string shown(const std::string& place) const;
 
     /// Returns the reason why `stage` cannot serve `problem`, as a sentence without a full stop. Returns
     /// nothing if the stage can serve it.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
-    /// Returns the same as unmet(stage, problem), without computing the facts again. `facts` are
+    /// Same as unmet(stage, problem), without computing the facts again. `facts` must be the value of
     /// plan_facts().
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem,
                                                    const FormulaNames& facts) const;
-    /// True if `stage` can serve `problem`. `facts` are plan_facts().
+    /// True if `stage` can serve `problem`. `facts` must be the value of plan_facts().
     [[nodiscard]] bool serves(const Stage& stage, const Problem& problem, const FormulaNames& facts) const;
     /// Throws InputError if `stage` cannot serve `problem`. The message gives the reason and lists stages
     /// that can serve the problem.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stages that can serve `problem`, best first, without stages that are only for measurements.
-    /// `facts` are plan_facts(). Stages of equal rank keep the order of stages().
+    /// Returns the stages that can serve `problem`, best first. Omits stages that are only for measurements.
+    /// `facts` must be the value of plan_facts(). Stages of equal rank keep the order of stages().
     [[nodiscard]] std::vector<RankedStage> ranked(const FormulaNames& facts, const Problem& problem) const;
-    /// The default stage: the first of ranked(). Throws InputError if no stage can serve.
+    /// Returns the default stage, which is the first of ranked(). Throws InputError if no stage can serve
+    /// `problem`.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
-    /// Returns the same as rule_of_thumb(), without computing the facts again. `facts` are plan_facts().
+    /// Same as rule_of_thumb(), without computing the facts again. `facts` must be the value of plan_facts().
     [[nodiscard]] const Stage& rule_of_thumb_by(const FormulaNames& facts, const Problem& problem) const;
 
 private:

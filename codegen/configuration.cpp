@@ -35,8 +35,8 @@ std::string list(const std::vector<int>& values)
     return text;
 }
 
-/// Searches the nearest configuration. Tunables get their values one by one; a condition is asked as soon as
-/// those that it depends on have theirs.
+/// Searches for the nearest configuration, by giving values to the tunables one by one. A condition is tested
+/// as soon as all tunables in it have values.
 class Search {
 public:
     Search(const Stage& stage, const std::map<std::string, int>& wanted,
@@ -82,7 +82,8 @@ private:
         return false;
     }
 
-    /// Whether the conditions hold that the value of tunable `after` - 1 completes.
+    /// Computes the sizes and tests the conditions whose last tunable is number `after` - 1. Returns true if
+    /// these conditions hold.
     bool holds(std::size_t after)
     {
         for (std::size_t i = 0; i < stage_.sizes.size(); ++i)

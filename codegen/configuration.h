@@ -12,35 +12,39 @@ namespace segfold {
 /// Maps the name of every tunable of a stage to its value.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// Returns the values of all names that formulas of `stage` may use: `facts`, the tunables, and `let` sizes
-/// computed from facts and tunables.
+/// Returns the values of all names that formulas of `stage` may use: `facts`, the tunables, and the `let`
+/// sizes that are computed from them.
 FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
 
-/// The default configuration: of the values that measured rows want for a workload (GrownConfigurations), or
-/// the first of each tunable for a stage without rows, the nearest that is allowed.
+/// Returns the default configuration of a stage. It is the allowed configuration nearest to the values that
+/// measured rows give for the workload (see GrownConfigurations). For a stage without rows, it is nearest to
+/// the first value of each tunable.
 ///
-/// `facts` are the plan_facts(). If they are empty, each tunable has its first value, whatever the lines say;
-/// only `where` lines of a stage without `let` lines must hold.
+/// `facts` must be the value of plan_facts(), or empty. If `facts` is empty, each tunable has its first
+/// value, and conditions are ignored, except `where` lines of a stage without `let` lines.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
-/// Returns the configuration with the values of `chosen` that is nearest to `wanted` among those that the
-/// `where` and `fits` lines allow. If there is none, the nearest that the `where` lines allow; else nothing.
+/// Returns the configuration nearest to `wanted` that has the values in `chosen`. It must satisfy the `where`
+/// and `fits` lines. If no configuration does, it must satisfy the `where` lines only. Returns none if no
+/// configuration satisfies these.
 ///
-/// Nearest means: of each tunable the greatest value up to the wanted one, else the least above it. The last
-/// tunables give way first. A tunable without a wanted value starts from its first one.
+/// The nearest value of a tunable is the greatest value up to the wanted one, or else the least above it.
+/// Among conflicting tunables, the last ones give way first. A tunable that `wanted` does not name starts
+/// from its first value.
 std::optional<Configuration> nearest_configuration(const Stage& stage,
                                                    const std::map<std::string, int>& wanted,
                                                    const std::map<std::string, int>& chosen,
                                                    const FormulaNames& facts);
 
-/// Throws InputError for a tunable that the stage does not have, or a value that it does not list. Does not
-/// check `where` conditions, which need the problem; configure() does.
+/// Throws InputError for a tunable that the stage does not have, or for a value that the tunable does not
+/// list. Does not check `where` conditions, because they need the problem; configure() checks them.
 void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
 
-/// Returns the configuration with the values of `chosen` that is nearest to the default one.
+/// Returns the configuration nearest to the default one that has the values in `chosen`.
 ///
-/// Throws InputError for a tunable that the stage does not have, a value that it does not list, or values
-/// that `where` conditions exclude whatever the others are.
+/// Throws InputError for a tunable that the stage does not have, or for a value that the tunable does not
+/// list. Also throws InputError if `where` conditions exclude the values in `chosen`, whatever the other
+/// values are.
 Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
                         const FormulaNames& facts = {});
 

@@ -58,7 +58,7 @@ bool is_costly(const Operator& op)
 
 bool is_called(const Operator& op)
 {
-    constexpr std::int64_t kMostInline = 128;  // per field of the state, because a call moves all fields
+    constexpr std::int64_t kMostInline = 128;  // per field of the state, because a call passes all fields
     return combine_cost(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
 }
 

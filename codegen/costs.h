@@ -10,7 +10,8 @@ namespace segfold {
 /// exp, counts as eight additions.
 std::int64_t combine_cost(const Operator& op);
 
-/// Cost of one more element in additions: that of append(), else of lift() and combine().
+/// Returns the cost of adding one more element, as a number of additions: the cost of append() if there is
+/// one, else of lift() and combine().
 std::int64_t element_cost(const Operator& op);
 
 /// True if one more copy of combine() costs more compile time than a loop around one copy costs run time.

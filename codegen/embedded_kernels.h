@@ -7,11 +7,11 @@
 
 namespace segfold {
 
-/// Every .cu and .cuh file below kernels/ except the vocabulary, sorted by path, such as
+/// Returns all .cu and .cuh files below kernels/ except the vocabulary, sorted by path, such as
 /// "stages/row_tree.cu".
 std::span<const EmbeddedFile> embedded_kernels();
 
-/// Every .cpp and .h file below kernels/cpu/, sorted by path; paths begin with "cpu/".
+/// Returns all .cpp and .h files below kernels/cpu/, sorted by path. The paths begin with "cpu/".
 std::span<const EmbeddedFile> embedded_native_kernels();
 
 /// Returns the text of a file in kernels/, such as "measuring/read.cu". Throws InternalError if there is no

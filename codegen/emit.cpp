@@ -39,8 +39,8 @@ std::string short_places_note(const Problem& problem)
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// Returns the comment at the top of a text. It lists the tunables that are constants of the text; the name
-/// of such a constant is in `words`, the words of the text below the comment.
+/// Returns the comment at the top of a text. It lists the tunables whose constants occur in the text below.
+/// `words` holds the words of that text.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
@@ -68,7 +68,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
            comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
-/// Returns the values of the names that a text's conditions may use.
+/// Returns the names that a text's conditions may use, with their values.
 Facts text_facts(const Problem& problem)
 {
     auto facts = problem_facts(problem);
@@ -77,8 +77,8 @@ Facts text_facts(const Problem& problem)
     return facts;
 }
 
-/// Returns the stage's text. If a CUDA stage does not run the operator's map itself, adds the line that
-/// includes the kernel of the map.
+/// Returns the stage's text. Appends the line that includes the map's kernel if a CUDA stage does not run the
+/// operator's map itself.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
     return op.map && !is_fused(stage) && stage.dialect == Dialect::cuda
@@ -86,9 +86,9 @@ std::string whole_text(const Stage& stage, const Operator& op)
                : stage.text;
 }
 
-/// Moves the launch of the map's kernel to the end. Adds scratch memory for the results that the caller does
-/// not get. This memory has one unused entry if no kernel stores results, because the stage runs the map
-/// itself or there is no map.
+/// Moves the launch of the map's kernel to the end. Adds scratch memory for results that the caller does not
+/// get. If no kernel stores results (the stage runs the map itself, or there is no map), this memory has one
+/// unused entry.
 void settle_outputs(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (op.outputs.empty())
@@ -134,8 +134,8 @@ void check_parameters(const Emitted& emitted, const std::string& file)
         }
 }
 
-/// Returns the values of the names in `number` lines, which must be tunables or sizes that do not depend on a
-/// workload. Throws SpecError for another name.
+/// Returns the values of the names in `number` lines. Each name must be a tunable or a size that does not
+/// depend on the workload. Throws SpecError for any other name.
 NumberValues values_of(const std::vector<std::string>& numbers, const Stage& stage, const FormulaNames& sizes)
 {
     NumberValues values;
@@ -209,7 +209,7 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
             known[other.name] = configuration.at(other.name);
     auto values = tunable.values;
     std::ranges::sort(values, std::greater());
-    // If the conditions exclude `configuration` itself, returns the tunable's greatest value.
+    // If the conditions exclude even `configuration` itself, returns the tunable's greatest value.
     if (!is_allowed(stage, known, open))
         return values.front();
     return *std::ranges::find_if(values, [&](int value) {
@@ -218,10 +218,11 @@ int greatest_value(const Stage& stage, const Tunable& tunable, const Configurati
     });
 }
 
-/// Returns the constants of a text. Each tunable gives kMostNAME. A tunable that is not a `//% number` also
-/// gives kNAME; one that is gives NAME, unless its value is passed at launch. If its value is passed at
-/// launch, kMostNAME is the greatest value that the text's other constants allow; otherwise it is the
-/// tunable's value.
+/// Returns the constants of a text for the stage's tunables. Each tunable NAME gives a constant kMostNAME.
+///
+/// A tunable without a `//% number` line also gives kNAME. A tunable with such a line also gives NAME, unless
+/// its value is passed at launch. If it is, kMostNAME is the greatest value that the text's other constants
+/// allow. In all other cases, kMostNAME is the tunable's value.
 std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
                                         const NumberValues& numbers, Numbers place, const FormulaNames& facts,
                                         std::string_view written)
@@ -245,8 +246,8 @@ std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration&
     return constants;
 }
 
-/// Adds a constant kNAME for each `let` size that does not depend on the workload. With numbers at launch,
-/// the size must not depend on a number either. Skips sizes that the text `written` defines itself.
+/// Adds a constant kNAME for each `let` size that does not depend on the workload. If numbers are passed at
+/// launch, the size must not depend on a number either. Skips sizes that the text `written` defines itself.
 void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& sizes, const Problem& problem,
                const Configuration& configuration, const NumberValues& numbers, Numbers place,
                std::string_view written)
@@ -259,15 +260,15 @@ void add_sizes(std::vector<NamedConstant>& constants, const std::vector<Size>& s
         if (formula.is_over(known)) {
             const auto value = known[name] = formula.value(known);
             const bool is_own =
-                name == kStepItemsSize || name == kMapItemsSize ||  // the sections define these
+                name == kStepItemsSize || name == kMapItemsSize ||  // the generated sections define these
                 written.find(" " + constant_name(name.text()) + " =") != std::string_view::npos;
             if (!is_own && std::in_range<int>(value))
                 constants.emplace_back(constant_name(name.text()), static_cast<int>(value));
         }
 }
 
-/// Returns a map from the lines of a text to their origins. From its top, the text consists of `above`, the
-/// first `parts_above_tiles` parts, `tiles`, the other parts, and the stage's own text.
+/// Maps the lines of a text to their origins. From its top, the text consists of `above`, the first
+/// `parts_above_tiles` parts, `tiles`, the other parts, and the stage's own text.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
                                         const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
                                         const Catalogue& catalogue)
@@ -286,8 +287,8 @@ std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view
     return map;
 }
 
-/// At the beginning of every kernel with inputs, inserts code that reports reads past a table's end. `lines`
-/// are the origins of the lines of `text`.
+/// Inserts code at the beginning of every kernel with inputs. This code reports reads past a table's end.
+/// `lines` holds the origin of each line of `text`.
 void add_outside_reads(std::string& text, std::vector<int>& lines)
 {
     constexpr std::string_view parameter = "Inputs inputs", body = "\n{\n";
@@ -347,8 +348,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     emitted.checked_tables = problem.checked_tables;
-    // Removes the sizes that choose the configuration, because formulas that are evaluated at launch do not
-    // use them.
+    // Removes the sizes that only choose the configuration. Formulas that are evaluated at launch do not use
+    // them.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,
                                    [&](const auto& settled) { return settled.first == size.first; });
@@ -370,8 +371,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.place);
     settle_outputs(emitted, problem.op, stage);
 
-    // If numbers are constants, the text also gets the bytes of dynamic shared memory as a constant. The text
-    // can then assert that its arrays fit.
+    // If numbers are constants of the text, the size of dynamic shared memory is one, too. The text can then
+    // assert that its arrays fit.
     auto constants =
         constants_of(stage, configuration, numbers, place, facts_without_shape(problem), written);
     add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);
@@ -379,8 +380,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
     const int map_items = lane_items(stage, sizes, kMapItemsSize);
-    // The generated pieces for tiles and items stand after the parts that they use, and before the parts that
-    // work on items.
+    // The generated pieces for tiles and items stand after the parts that they use and before the parts that
+    // use them.
     const auto generated = is_native ? std::vector<Piece>()
                                      : tile_section(problem, {lane_items(stage, sizes, kStepItemsSize),
                                                               sizes.contains(kMapItemsSize)});
@@ -404,7 +405,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         '\n';
     emitted.source = above + below;
     emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);
-    // If the text consists of parts alone, removes the blank line after the last part.
+    // A text that consists of parts alone ends with a blank line, which is removed.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();
     check_emitted(emitted.source, problem.written);

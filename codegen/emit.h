@@ -1,5 +1,5 @@
 #pragma once
-// Emits the text of a plan for a problem, a stage and a configuration, with everything that a launch needs.
+// Emits the text of a plan for a problem, a stage and a configuration, with all data that a launch needs.
 #include <map>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ struct EmittedScratch {
     Formula count;
     bool zero;  ///< true if the buffer must be zero before the first launch
     /// If the buffer holds a result that only `map` reads, the index of this result in the struct Results;
-    /// otherwise -1.
+    /// else -1.
     int result = -1;
 };
 

@@ -15,11 +15,11 @@
 namespace segfold {
 namespace {
 
-/// The most bytes of an element and its outputs that a tile of a scan holds in shared memory: the smallest
-/// tile has 256 items, and 40 KiB serve.
+/// Greatest size in bytes of an element and its outputs for which a scan keeps them in shared memory. The
+/// smallest tile has 256 items and takes 40 KiB.
 constexpr std::int64_t kWidestScan = 160;
 
-/// Returns the bytes of the operator's widest type of numbers in rows; 0 without rows.
+/// Returns the size in bytes of the widest number in the operator's rows; 0 without rows.
 std::int64_t row_bytes(const Operator& op)
 {
     std::int64_t bytes = 0;
@@ -29,7 +29,7 @@ std::int64_t row_bytes(const Operator& op)
     return bytes;
 }
 
-/// Bytes of the results of one segment; 0 if they are not returned.
+/// Returns the bytes of one segment's results; 0 if the operator does not return results.
 std::int64_t result_bytes(const Operator& op)
 {
     std::int64_t bytes = 0;
@@ -71,7 +71,7 @@ bool lifts_from_tables(const Operator& op)
         op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
 }
 
-/// The size of a struct in emitted text, whose fields are added in order.
+/// Computes the size of a struct in emitted text. Fields must be added in their order.
 class StructSize {
 public:
     void add(std::size_t field)
@@ -89,8 +89,8 @@ private:
     std::size_t alignment_ = 1;
 };
 
-/// True if it is better to move the columns of an element than its state: they are smaller, and lift() needs
-/// nothing of the element's place but its segment.
+/// True if moving the columns of an element is better than moving its state. The columns must be smaller, and
+/// lift() must not read tables or use the element's index or position.
 bool moves_columns(const Operator& op)
 {
     const auto bytes = columns_bytes(op);
@@ -209,7 +209,7 @@ std::int64_t state_bytes(const Operator& op)
     for (const auto& field : op.state)
         size.add(size_bytes(field.type));
     if (!op.has_identity())
-        size.add(1);  // the flag that tells whether the state holds any element
+        size.add(1);  // for the flag that tells whether the state has any element
     return size.bytes();
 }
 

@@ -14,7 +14,8 @@ struct Shape {
     std::int64_t num_segments = 0;
     std::int64_t longest = 0;       ///< elements of the longest segment; 0 if unknown
     std::int64_t num_features = 0;  ///< length of rows; 0 if unknown
-    /// Elements if segments are padded to their longest neighbour, see LengthRange::padded; 0 if unknown.
+    /// Number of elements if each segment is padded to its longest neighbour; see LengthRange::padded. 0 if
+    /// unknown.
     std::int64_t padded = 0;
 };
 
@@ -25,8 +26,8 @@ FormulaNames operator_facts(const Operator& op);
 /// laws, the form of the segments, the width of indices, and the target.
 FormulaNames problem_facts(const Problem& problem);
 
-/// Facts for `suits`, `where` and `fits` lines: problem_facts(), the shape, and mean_length, the number of
-/// elements per segment (64 if the sizes are unknown).
+/// Returns the facts for `suits`, `where` and `fits` lines: problem_facts(), the shape, and mean_length, the
+/// number of elements per segment (64 if the sizes are unknown).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
 /// Returns `facts` with the shape replaced by `shape`.
 FormulaNames with_shape(FormulaNames facts, const Shape& shape);

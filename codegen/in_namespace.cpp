@@ -19,14 +19,14 @@ bool is_scope_name(std::string_view word)
     const auto may_follow = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, may_follow))
         return false;
-    // The rejected words below are macros or global names. The compiler reports clashes with names of the
+    // The rejected words below are macros or global names. The compiler reports clashes with names in the
     // user's program.
     const bool is_macro = std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
     constexpr std::string_view libraries[] = {"std", "cuda", "thrust", "cub"};
     if (is_macro || word.find("__") != word.npos || find_function(word) ||
         std::ranges::find(libraries, word) != std::end(libraries))
         return false;
-    // cuda_identifier() changes every name with a leading capital, but such names are valid namespaces.
+    // cuda_identifier() changes every name with a leading capital, but such names may be namespaces.
     return std::isupper(static_cast<unsigned char>(word.front())) != 0 || cuda_identifier(word) == word;
 }
 
@@ -45,7 +45,7 @@ std::string in_namespace(std::string_view source, std::string_view name)
             is_open = true;
             text += fmt::format("\nnamespace {} {{\n", name);
         }
-        // Also shifts the lines of parameters to the left, so that they stay aligned with the opening
+        // Shifts the lines of parameters to the left as well, so that they stay aligned with the opening
         // parenthesis.
         if (line.starts_with(kLinkage) || open_parameters > 0) {
             const auto spaces = std::min(line.find_first_not_of(' '), line.size());

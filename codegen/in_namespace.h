@@ -8,8 +8,8 @@ namespace segfold {
 /// Returns `source` with everything below its leading comment wrapped in `namespace name { }`. The name is,
 /// for example, "ours::sums".
 ///
-/// Kernels, and functions that a native text exports, lose `extern "C"`. The linker can then distinguish
-/// kernels of the same name in several texts.
+/// Removes `extern "C"` from kernels and from functions that a native text exports. The linker can then tell
+/// apart kernels of the same name in several texts.
 std::string in_namespace(std::string_view source, std::string_view name);
 
 /// True if in_namespace() accepts `name`, which is one word or several words joined by "::". Each word has

@@ -23,7 +23,7 @@ struct Peer {
     std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
-    /// True if it reads an i32 key for each element: the number of the element's segment.
+    /// True if the peer reads an i32 key for each element. The key is the number of the element's segment.
     bool is_by_key = false;
     bool needs_commutative = false;  ///< true if operators that do not commute get wrong results
     std::string_view header;         ///< path of a CCCL header that the peer includes
@@ -36,7 +36,7 @@ struct Peer {
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
 };
 
-/// All peers, in the order in which tables show them.
+/// Returns all peers, in the order in which tables show them.
 std::span<const Peer> peers();
 
 /// Returns the peer called `name`. Throws InputError if no peer has this name.
@@ -54,8 +54,8 @@ std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 struct EmittedPeer {
     std::string source;
     bool needs_keys = false;  ///< true if the caller must set PeerCall::keys
-    /// The places of results, for peers by key, which give no results for empty segments. If true, result i
-    /// belongs to the i-th segment that is not empty. If false, result i belongs to segment i.
+    /// If true, result i belongs to the i-th segment that is not empty. If false, result i belongs to segment
+    /// i. True for some peers by key, because these give no results for empty segments.
     bool is_compacted = false;
     bool needs_run_segments = false;  ///< true if the caller must set PeerCall::segment_of_run
 };
@@ -66,10 +66,10 @@ inline constexpr const char* kPeerFunction = "segfold_peer";
 /// Writes the text of `peer` for `problem`, ready for nvcc or the host's compiler with CCCL's headers. This
 /// is a pure function: the same arguments give the same bytes.
 ///
-/// The library gets iterators that lift an element when it is read and finish a total when it is written, so
+/// The library gets iterators that lift an element when it is read and finish a total when it is written. So
 /// states need no memory of their own. If lift or finish changes nothing, the library gets plain pointers. If
-/// combine is a sum, the library gets its own plus operator. It has fast paths for both cases. Throws
-/// InputError if the peer cannot serve the problem.
+/// combine is a sum, the library gets its own plus operator. The library has fast paths for pointers and for
+/// plus. Throws InputError if the peer cannot serve the problem.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

@@ -34,11 +34,11 @@ std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::str
     return items;
 }
 
-/// Returns a list of one empty item if `is_there`, and otherwise an empty list. Lines below `//% each` of
-/// this list then appear once or not at all.
+/// Returns a list of one empty item if `is_there` is true, else an empty list. Lines below `//% each` of this
+/// list then appear once or not at all.
 std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
-/// Returns the column whose elements lift returns unchanged as states; null if lift does anything else.
+/// Returns the column whose elements lift returns unchanged as states; null if there is none.
 const Parameter* lifted_column(const Operator& op)
 {
     if (op.state.size() != 1 || !op.has_identity() || !op.lift.lets.empty())
@@ -174,8 +174,8 @@ private:
                "\n";
     }
 
-    /// Returns the functor Finish, which turns a total into results. From the total's index in the output, it
-    /// computes the number and the length of the segment.
+    /// Returns the functor Finish, which turns a total into results. Finish computes the segment's number and
+    /// length from the total's index in the output.
     [[nodiscard]] std::string finish() const
     {
         std::vector<std::string> members, place;
@@ -189,7 +189,7 @@ private:
             if (finish_uses_segment_)
                 segment = "segment";
         }
-        // Peers by key see no empty segment, so their `empty` needs no length.
+        // Peers by key never see an empty segment, so their `empty` needs no length.
         if (finish_uses_length_ || (op_.empty && !peer_.is_by_key)) {
             const std::string at = maps_runs ? "segment" : "place";
             if (problem_.form == offsets || problem_.form == ranges) {
@@ -221,7 +221,7 @@ private:
             text += peer_piece("identity") + "\n";
         if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
-        if (peer_.is_of_host())  // removes CUDA's specifiers; members are inline without them
+        if (peer_.is_of_host())  // drops CUDA's specifiers; members are inline without them
             for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
                 text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
@@ -272,7 +272,7 @@ private:
         return is_cut && (!peer_.is_by_key || finish_uses_length_ || lift_needs_place_);
     }
 
-    /// Returns the arguments of CUB's segmented functions that give the begins and the ends of the segments.
+    /// Returns the arguments of CUB's segmented functions for the begins and ends of the segments.
     [[nodiscard]] std::string bounds() const
     {
         if (problem_.form == offsets)
@@ -335,7 +335,7 @@ private:
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
-        // CUB has no public function that takes the length of the longest segment.
+        // CUB has no public function with a parameter for the length of the longest segment.
         if (peer_.name == "cub_segmented_hint")
             return cub("call->num_segments, " + bounds() +
                        ", combination, initial, size_t(call->segment_length)");

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 14> kProbeWords = {"probe", "title",  "so
                                                           "if",    "elif",   "else",    "end"};
 constexpr std::array<std::string_view, 2> kProbeElements = {"unsigned", "u64"};
 
-/// Sets `value`, which the directive `word` gives. Throws SpecError if `value` is already set.
+/// Sets `value` to `found`, which the directive `word` gives. Throws SpecError if `value` is already set.
 template <class T>
 void set_only(std::optional<T>& value, T found, const std::string& word, const std::string& place)
 {

@@ -1,6 +1,6 @@
 #pragma once
-// A probe is a file in kernels/measuring with a small kernel. Its run time shows one property of a GPU. The
-// kernel does not reduce.
+// A probe is a small kernel in kernels/measuring whose run time shows one property of a GPU. A probe does not
+// reduce.
 #include <string>
 #include <vector>
 
@@ -22,8 +22,8 @@ struct Probe {
 
 /// CUDA text of a probe, with the arguments and shape of its only launch.
 ///
-/// Formulas may use num_elements and the tunables. A kernel parameter either is the int `num_elements`, or
-/// has the name of the buffer to which it points.
+/// Formulas may use num_elements and the tunables. A kernel parameter is either the int `num_elements`, or a
+/// pointer with the name of its buffer.
 struct EmittedProbe {
     std::string source;
     std::vector<Scratch> inputs;   ///< buffers that must be filled with values of probe_word()

@@ -11,9 +11,9 @@
 namespace segfold {
 namespace {
 
-/// Returns the operator with different names for its results and its outputs. Renames a result that has the
-/// name of an output, if the operator has no map and does not keep its results. No other code reads such a
-/// result by its name.
+/// Returns the operator with different names for its results and outputs. Renames a result that shares its
+/// name with an output, if the operator has no map and returns no results. No other code reads such a result
+/// by its name.
 Operator with_names_apart(Operator op)
 {
     if (op.map || op.keeps_results)

@@ -1,7 +1,7 @@
 #pragma once
-// A problem is an operator, the form of its segments and the width of indices. Texts are emitted for
-// problems. A text does not depend on the numbers of elements and segments, so a problem does not contain
-// them.
+// A problem consists of an operator, the form of its segments and the width of indices. A text is emitted for
+// a problem. The text does not depend on the numbers of elements and segments, so a problem does not contain
+// these numbers.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,14 +31,15 @@ struct Target {
     bool has_wide_vectors = true;  ///< for a host: true if a register holds sixteen words, as in AVX-512
 };
 
-/// Returns the capabilities of the oldest supported devices: GPUs of compute capability 7.5, hosts without
-/// wide registers. Texts for them also run on `target`, whose capabilities are never exceeded.
+/// Returns the capabilities of the oldest supported devices: GPUs of compute capability 7.5, and hosts
+/// without wide registers. No returned capability exceeds the one of `target`, so the texts also run on
+/// `target`.
 [[nodiscard]] Target oldest_target(const Target& target);
 
 class FormulaNames;
 
-/// The form in which kernels that serve an operator get segments. A kernel that maps elements, and one that
-/// scans rows, must know each element's segment before it runs, so flags and keys become offsets.
+/// Returns the form in which kernels for an operator receive segments. A kernel that maps elements or scans
+/// rows must know each element's segment before it runs. For such operators, flags and keys become offsets.
 [[nodiscard]] SegmentForm kernel_form(const Operator& op, SegmentForm form);
 
 struct Problem {
@@ -57,7 +58,7 @@ struct Problem {
     /// For form ranges: true if kernels get the end of each range, false if kernels get offsets that count
     /// the items of all earlier ranges.
     bool has_ends = false;
-    UsableLaws laws;  ///< the declared laws, without those that the caller has refuted
+    UsableLaws laws;  ///< declared laws, except laws that the caller has refuted
     Target target;
     /// Names of the tables whose indices kernels check. For all other tables, the caller must ensure that
     /// every index is inside the table.

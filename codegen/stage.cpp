@@ -27,10 +27,10 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets, ranges, flags, keys and groups");
 }
 
-/// Fills `sizes_after`, `where_after` and `fits_after`.
+/// Fills `sizes_after`, `where_after` and `fits_after` of the stage.
 void note_tunables(Stage& stage)
 {
-    std::map<std::string, std::size_t, std::less<>> after;  // by the names of tunables and sizes
+    std::map<std::string, std::size_t, std::less<>> after;  // by name of tunable or size
     for (std::size_t i = 0; i < stage.tunables.size(); ++i)
         after[stage.tunables[i].name] = i + 1;
     const auto of = [&](const Formula& formula) {

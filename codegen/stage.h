@@ -1,5 +1,5 @@
 #pragma once
-// A stage file and its front matter as data.
+// A stage file and its front matter (its directives) as data.
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,16 +25,16 @@ struct Stage {
     std::string source;  ///< origin of the idea, such as a publication
     std::vector<SegmentForm> forms;
     std::vector<Formula> needs;  ///< conditions on the problem, such as commutative or state_bytes <= 64
-    /// `let` sizes that formulas in `needs` may use: those above the last `needs` line.
+    /// `let` sizes that formulas in `needs` may use. They stand above the last `needs` line.
     std::vector<Size> needs_sizes;
     /// Formula for the stage's rank among stages that can serve; uses plan_facts().
     std::optional<Formula> suits;
-    std::vector<Size> suits_sizes;  ///< `let` sizes that `suits` may use: those above the `suits` line
+    std::vector<Size> suits_sizes;  ///< `let` sizes that `suits` may use; they stand above the `suits` line
     std::vector<Tunable> tunables;
-    std::vector<Size> sizes;     ///< `let` lines before the last needs, suits, where or fits
+    std::vector<Size> sizes;     ///< `let` lines above the last `needs`, `suits`, `where` or `fits` line
     std::vector<Formula> where;  ///< conditions on the tunables and plan_facts()
-    std::vector<Formula> fits;   ///< conditions that hold besides unless the user says otherwise
-    /// How many of the tunables give each of `sizes`, `where` and `fits` its value.
+    std::vector<Formula> fits;   ///< further conditions, which must hold unless the user chooses otherwise
+    /// For each entry of `sizes`, `where` and `fits`: number of leading tunables that determine its value.
     std::vector<std::size_t> sizes_after, where_after, fits_after;
     std::vector<std::string> numbers;  ///< names in `number` lines of all paragraphs: tunables and sizes
     std::string text;                  ///< the file, directives included
@@ -44,16 +44,15 @@ struct Stage {
 /// converted_form(). Returns nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
-/// True if `form` is flags or keys and the stage first computes offsets from the flags or keys, with a kernel
-/// of its own.
+/// True if `form` is flags or keys and the stage first computes offsets from them with a kernel of its own.
 bool finds_offsets(const Stage& stage, SegmentForm form);
 
-/// Returns the value of the stage's `suits` line; 0 if the stage has no such line. `facts` are plan_facts().
-/// Throws SpecError if the formula cannot be evaluated.
+/// Returns the value of the stage's `suits` line; 0 if there is none. `facts` must be the value of
+/// plan_facts(). Throws SpecError if the formula cannot be evaluated.
 std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
-/// The sizes, scratch memory and launches of a stage for one problem. They depend on the problem because its
-/// facts decide which paragraphs of the stage are kept.
+/// The sizes, scratch memory and launches of a stage for one problem. Facts of the problem decide which
+/// paragraphs of the stage are kept, and thus which of these exist.
 struct Plumbing {
     std::vector<Size> sizes;  ///< the `let` lines in order, such as `//% let num_tiles = ...`
     std::vector<Scratch> scratch;
@@ -64,8 +63,8 @@ struct Plumbing {
 /// Throws SpecError with file and line.
 Stage read_stage(std::string file, std::string text, const std::string& folder = "");
 
-/// Reads `let`, `scratch` and `launch` from `directives`, those of the kept paragraphs, which weave()
-/// returns.
+/// Reads the sizes, scratch memory and launches of a stage. `directives` holds the `let`, `scratch` and
+/// `launch` lines of the kept paragraphs, which weave() returns.
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives);
 
 }  // namespace segfold

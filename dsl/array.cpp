@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
-/// Asks the system for memory pages of 2 MiB in the part of the memory that such pages fill. With pages of 4
-/// KiB, a fold spends up to a third of its time on looking up pages. NumPy does the same.
+/// Advises the system to use pages of 2 MiB inside `memory`, wherever a whole page fits. With 4 KiB pages, a
+/// fold spends up to a third of its time on address translation. NumPy does the same.
 void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 {
 #if defined(__linux__)
@@ -29,8 +29,8 @@ void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 #endif
 }
 
-/// Size of an array in bytes. Throws InputError if the size does not fit into 64 bits: the product would
-/// wrap, and the array would be shorter than it claims.
+/// Returns the size of an array in bytes. Throws InputError if the size does not fit into 64 bits; a wrapped
+/// size would allocate too little memory.
 std::size_t bytes_of(Type type, std::size_t length)
 {
     if (length > std::numeric_limits<std::size_t>::max() / size_bytes(type))

@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// The C++ type of one element of `Type`. f16 and bf16 are stored as their bits.
+/// C++ type that stores one element of `Type`. f16 and bf16 are stored as their bits.
 template <Type type>
 struct Storage;
 template <>

@@ -1,5 +1,5 @@
 #pragma once
-// Makes operators of operators: products, running results, gradients.
+// Makes operators from other operators: products, running results, gradients.
 #include <map>
 #include <string>
 #include <string_view>
@@ -39,30 +39,31 @@ struct ScanForm {
     bool reverse = false;
 };
 
-/// Returns an operator that gives each element the results of a checked `op` over the elements of the segment
-/// up to it. These are its only outputs, and have the names of the results. It returns no results of
-/// segments.
+/// Returns an operator that computes running results: each element gets the results of `op` over its segment
+/// up to this element. `op` must be checked. These outputs have the names of the results. The operator
+/// returns no results of segments.
 ///
-/// Results are `finish` of the running state; `length` is the number of its elements. Exclusive results of
-/// the first element are those of an empty segment. An operator with a `scan` of its own stays as it is, and
-/// `reverse` turns its direction round. Throws InputError for an operator with a `map` and no scan. If
-/// exclusive, also throws for an operator with a scan of its own or without results of empty segments.
+/// An output is `finish` of the running state, where `length` is the number of elements so far. In an
+/// exclusive scan, the first element gets the results of an empty segment. An operator with a `scan` of its
+/// own stays as it is, except that `reverse` turns its direction round. Throws InputError for an operator
+/// with a `map` and no scan. If `exclusive`, also throws for an operator with a scan of its own or without
+/// results of empty segments.
 [[nodiscard]] Operator scanned(Operator op, ScanForm form);
 
-/// The backward of an operator by one of its parameters.
+/// The operators that compute the gradient of an operator by one of its parameters.
 ///
-/// The operators run one after another over the same segments. Each takes its parameters by name: columns,
-/// tables and scalars of the forward operator, gradients of its results, and arrays that earlier operators
-/// returned. Results of earlier operators are tables by segment. The last operator returns `result`. If the
-/// parameter is a column, `result` has one value for each element. If it is a table, `result` has one value
-/// for each segment, which belongs to the entry at [segment]. If it is a scalar, `result` has one value for
-/// each segment, and the caller adds these up.
+/// They run one after another over the same segments. Each takes its parameters by name: columns, tables and
+/// scalars of the forward operator, gradients of its results, and arrays that earlier operators returned.
+/// Results of earlier operators are tables by segment. The last operator returns `result`. If the parameter
+/// is a column, `result` has one value for each element. If it is a table, `result` has one value for each
+/// segment, which belongs to the entry at [segment]. If it is a scalar, `result` has one value for each
+/// segment, and the caller adds these up.
 struct Gradient {
     std::string means;      ///< "sums", "totals", "places", "reverse scan", "scan" or "two scans"
     std::string parameter;  ///< a column, a table that is read at [segment] alone, or a scalar
     std::string result;     ///< the name of the gradient by the parameter, such as "grad_x"
     /// The results and outputs of the forward operator whose gradients are inputs. The gradient of a result
-    /// is a table by segment, that of an output a column.
+    /// is a table by segment. The gradient of an output is a column.
     std::vector<std::string> of;
     std::vector<Operator> operators;
     std::vector<std::string> names;  ///< names of the arrays that hold these gradients, such as "grad_mean"
@@ -74,22 +75,22 @@ public:
     using InputError::InputError;
 };
 
-/// Returns the backward of a checked operator by `parameter`, by the cheapest means that work:
+/// Returns the gradient of a checked operator by `parameter`, by the cheapest method that works:
 ///
 ///     sums          the fields on which results depend are added up
 ///     places        each such field is copied from one element, as in max; the state also holds its index
-///     totals        the derivative depends on the total and the element alone, as in a softmax
-///     reverse scan  it also depends on the state of the elements behind the element
-///     two scans     and on the state of those before it, which the first scan writes
+///     totals        the derivative depends only on the total and the element, as in a softmax
+///     reverse scan  the derivative also depends on the state of the elements after this element
+///     two scans     it also depends on the state before the element, which the first scan writes
 ///
-/// The backward of a scan is a scan in the other direction, "reverse scan" or "scan". If it reads states,
+/// The gradient of a scan is a scan in the other direction, "reverse scan" or "scan". If it reads states,
 /// another scan writes these first: "two scans".
 ///
-/// Totals are taken only if their gradient agrees with that of two scans at random points. Throws
-/// ZeroGradient if the gradient is 0, and InputError with the reason if it cannot be made.
+/// The method totals is used only if its gradient agrees with the gradient by two scans at random points.
+/// Throws ZeroGradient if the gradient is 0, and InputError with the reason if it cannot be made.
 [[nodiscard]] Gradient gradient(const Operator& op, std::string_view parameter);
 
-/// Returns the backward by scans, which exists for every operator that has a gradient.
+/// Returns the gradient by scans, which works for every operator that has a gradient.
 [[nodiscard]] Gradient gradient_by_scans(const Operator& op, std::string_view parameter);
 
 /// Prints the operators of a gradient.

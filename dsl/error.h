@@ -1,5 +1,5 @@
 #pragma once
-// The four kinds of errors, and the exit code of the program for each.
+// The kinds of errors, and the exit code of the program for each.
 #include <stdexcept>
 #include <string>
 
@@ -22,7 +22,7 @@ public:
     explicit SpecError(const std::string& message) : Error(message, 2) {}
 };
 
-/// A fault in arrays, files or flags. The message names the object, the value found and the right one.
+/// A fault in arrays, files or flags. The message names the object, the value found and a right value.
 class InputError : public Error {
 public:
     explicit InputError(const std::string& message) : Error(message, 2) {}

@@ -42,14 +42,14 @@ struct Precedence {
     int level;
 };
 
-/// The precedences of C, loosest first.
+/// The precedences of C, from loosest to tightest.
 constexpr Precedence kPrecedences[] = {
     {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {"<=", 7},
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
-/// Depth of the deepest tree that may be built. Deeper trees could exhaust the stack, because recursion walks
-/// and frees them. check() allows only kDeepestExpression.
+/// Depth of the deepest tree that may be built. Deeper trees could exhaust the stack, because recursive
+/// functions walk and free them. check() allows only kDeepestExpression.
 constexpr int kDeepestTree = 16 * kDeepestExpression;
 
 ExpressionNode node(ExpressionKind kind, Position position)
@@ -60,8 +60,8 @@ ExpressionNode node(ExpressionKind kind, Position position)
     return result;
 }
 
-/// The digest of a node whose arguments have theirs. All NaN are equal, because they print alike; -0 and 0
-/// differ.
+/// Returns the digest of a node whose arguments already have digests. All NaN have one digest, because they
+/// print alike. -0 and 0 have different digests.
 Digest digest_of(const ExpressionNode& node)
 {
     Digest digest;
@@ -188,8 +188,8 @@ Expression make_limit(std::string name, Type type, Position position)
 
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
-    // A minus before a number belongs to the number, so the lowest integer can be written, and `-1` is a
-    // literal.
+    // A minus before a number becomes part of the number. So `-1` is a literal, and the lowest integer can be
+    // written.
     const bool number = symbol == "-" && argument.has_value() &&
                         (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);
     if (number && !argument->negative && !std::signbit(argument->real)) {

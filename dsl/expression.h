@@ -17,10 +17,10 @@
 
 namespace segfold {
 
-/// A hash of the words and texts that were added, in their order.
+/// A hash of words and texts in the order in which they were added.
 ///
-/// Sequences with equal digests count as equal: the chance that any two of 2^32 sequences share one is 2^-65.
-/// Nothing on disk holds a digest, so digests may change from one version to the next.
+/// Sequences with equal digests count as equal. Among 2^32 sequences, two share a digest with a probability
+/// of 2^-65. No file holds a digest, so the hash may change from one version to the next.
 class Digest {
 public:
     void add(std::uint64_t word)
@@ -84,7 +84,7 @@ struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
     /// Name of a name, constant, limit or field node; of a call, its function; of a gather, its table.
     std::string name;
-    /// Symbol of a unary or binary node, such as "+" or "<="; of a convert node, see kGenericConversion.
+    /// Symbol of a unary or binary node, such as "+" or "<="; for a convert node see kGenericConversion.
     std::string symbol;
     Operand operand = Operand::state;  ///< field: the state that it reads
     bool negative = false;             ///< integer: below zero; boolean: unused
@@ -92,11 +92,11 @@ struct ExpressionNode {
     double real = 0;                   ///< real: the nearest double
     int rest = 0;  ///< real: the side of `real` on which the exact number lies, as in NearReal
     std::vector<Expression> arguments;  ///< operands or arguments, in the order of the text
-    std::optional<Type> type;  ///< type of the value, after check(); limit and convert: type that they name
+    std::optional<Type> type;  ///< type of the value, set by check(); limit and convert have it before
     Position position;
     int depth = 1;  ///< number of levels of the subtree
     int size = 1;   ///< nodes of the subtree, at most kMostNodes + 1; a shared node counts at each use
-    Digest digest;  ///< of the subtree without its positions; equal exactly if same() holds
+    Digest digest;  ///< of the subtree without positions; equal if and only if same() holds
 };
 
 /// A handle to an immutable expression tree; cheap to copy.
@@ -106,7 +106,7 @@ struct ExpressionNode {
 class Expression {
 public:
     Expression() = default;
-    /// Takes only a bool. Without this constraint, pointers would convert to bool.
+    /// Takes only a bool. A plain bool parameter would also take pointers.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
     {}
@@ -128,10 +128,10 @@ private:
     std::shared_ptr<const ExpressionNode> node_;
 };
 
-/// True if both trees are equal. Types count; positions in the text do not.
+/// True if both trees are equal, types included. Positions in the text do not count.
 bool same(const Expression& left, const Expression& right);
 
-/// Makes a literal of a number with a fraction.
+/// Makes a literal with a fraction.
 Expression make_real(NearReal number, Position position = {});
 Expression make_name(std::string name, Position position = {});
 Expression make_field(Operand operand, std::string field, Position position = {});
@@ -143,15 +143,15 @@ Expression make_conditional(Expression condition, Expression yes, Expression no,
 Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
 Expression make_convert(Type type, Expression argument, Position position = {});
 
-/// `symbol` of a conversion that a text for any type writes as `T(x)` or `Acc(x)`. check() removes the
-/// conversion if x already has the target type.
+/// `symbol` of a conversion in a generic text, which works for any type and writes `T(x)` or `Acc(x)`.
+/// check() removes the conversion if x already has the target type.
 inline constexpr const char* kGenericConversion = "generic";
 Expression make_gather(std::string table, Expression index, Position position = {});
 
-/// Value of an integer or real literal, rounded to a floating-point type.
+/// Returns the value of an integer or real literal, rounded to a floating-point type.
 [[nodiscard]] double rounded_literal(const ExpressionNode& node, Type type);
 
-/// Returns a copy of the node that has the given arguments and type.
+/// Returns a copy of the node with the given arguments and type.
 Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type);
 
 Expression operator+(const Expression& left, const Expression& right);
@@ -176,11 +176,11 @@ Expression operator-(const Expression& argument);
 Expression operator!(const Expression& argument);
 Expression operator~(const Expression& argument);
 
-/// `condition ? yes : no`. `yes` and `no` must have the same type; only the chosen one is evaluated.
+/// Makes `condition ? yes : no`. `yes` and `no` must have the same type. Only the chosen one is evaluated.
 Expression select(const Expression& condition, const Expression& yes, const Expression& no);
-/// A call of a function of the language, as in call("sqrt", {x}).
+/// Makes a call of a function of the language, as in call("sqrt", {x}).
 Expression call(std::string function, std::vector<Expression> arguments);
-/// The conversion `T(x)`.
+/// Makes the conversion `T(x)`.
 Expression convert(Type type, const Expression& argument);
 Expression lowest(Type type);
 Expression highest(Type type);
@@ -188,7 +188,7 @@ Expression epsilon(Type type);
 Expression infinity();
 Expression not_a_number();
 
-/// A function of the language: number and kind of its arguments.
+/// A function of the language, with the number and kind of its arguments.
 struct Function {
     enum class Domain : std::uint8_t { number, real, integer };
     std::string_view name;
@@ -200,7 +200,7 @@ struct Function {
 /// Returns the function called `name`, or nullptr.
 const Function* find_function(std::string_view name);
 
-/// Names of all functions, for messages and help.
+/// Returns the names of all functions, for messages and help.
 std::vector<std::string_view> function_names();
 
 /// True if the expression reads a table.
@@ -209,7 +209,8 @@ bool gathers(const Expression& expression);
 /// True if the expression reads the table called `table`.
 bool gathers(const Expression& expression, std::string_view table);
 
-/// Precedence of a binary operator; a higher one binds tighter. 0 if `symbol` is no binary operator.
+/// Returns the precedence of a binary operator; a higher one binds tighter. Returns 0 if `symbol` is no
+/// binary operator.
 int precedence(std::string_view symbol);
 
 }  // namespace segfold

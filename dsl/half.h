@@ -5,7 +5,7 @@
 
 namespace segfold {
 
-/// Rounds to IEEE binary16, ties to even; overflow gives infinity, NaN stays NaN.
+/// Rounds to IEEE binary16, ties to even. Overflow gives infinity; NaN stays NaN.
 constexpr std::uint16_t f32_to_f16(float value)
 {
     const auto bits = std::bit_cast<std::uint32_t>(value);

@@ -16,7 +16,7 @@ std::optional<Integer> parse_decimal(std::string_view digits)
     return number;
 }
 
-/// `factor` times `base` to the power of `exponent`; none if it does not fit.
+/// Returns `factor` times `base` to the power of `exponent`; none if the value does not fit into `Integer`.
 template <class Integer>
 std::optional<Integer> scale(Integer factor, Integer base, std::int64_t exponent)
 {

@@ -5,11 +5,11 @@
 
 namespace segfold {
 
-/// Returns the value of `make` in memory that is never freed: `static const auto& known = lasting([] { ...
-/// });`.
+/// Returns the value of `make` in memory that is never freed. Use: `static const auto& known = lasting([] {
+/// ... });`.
 ///
-/// A program may fold while its own static objects are destroyed, and on threads that still run after main()
-/// returns. Ordinary static objects of this library would be destroyed earlier.
+/// A program may fold while its own static objects are destroyed, or on threads that outlive main(). Ordinary
+/// static objects of this library might be destroyed before that.
 template <class Make>
 [[nodiscard]] auto& lasting(const Make& make)
 {

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 10> kKindNames = {
 constexpr std::array<std::string_view, kSegmentForms.size()> kFormNames = {
     "whole", "uniform", "offsets", "ranges", "flags", "keys", "groups"};
 
-constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: a double holds all integers up to it
+constexpr double kLargestInteger = 9007199254740992.0;  // 2^53; a double holds all integers up to this
 constexpr double kLargestLength = 1099511627776.0;      // 2^40
 
 constexpr DistributionParameter kMean = {"mean", 0.25, kLargestLength, std::nullopt, false};
@@ -73,7 +73,7 @@ constexpr std::string_view kKnownLayouts =
     "whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, keys=FILE, "
     "groups=FILE, rows=FILE.mtx and generated ones such as geometric:mean=32";
 
-/// Throws an InputError whose message begins with the layout's text, so that the user sees which argument is
+/// Throws InputError. The message begins with the layout's text, so that the user sees which argument is
 /// faulty.
 [[noreturn]] void refuse(std::string_view text, const std::string& problem)
 {
@@ -107,15 +107,15 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
-/// Position of the comma that ends the first array in `text`; the end of `text` if there is none. Commas
-/// inside of [...] do not count.
+/// Returns the position of the comma that ends the first array in `text`, or the end of `text`. Commas inside
+/// of [...] do not count.
 std::size_t end_of_array(std::string_view text)
 {
     const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
     return std::min(text.find(',', bracket == std::string_view::npos ? 0 : bracket), text.size());
 }
 
-/// Splits "BEGINS,ENDS" into two arrays; each is a file or a list of numbers.
+/// Splits "BEGINS,ENDS" into two arrays. Each is the name of a file or a list of numbers.
 std::vector<std::string> parse_ranges(std::string_view text, std::string_view value)
 {
     std::vector<std::string> arrays;
@@ -165,7 +165,7 @@ std::int64_t parse_length(std::string_view text, std::string_view digits)
     return *length;
 }
 
-/// Parses "whole", "uniform=4" and layouts from files. `value` is the text behind '='.
+/// Parses "whole", "uniform=4" and layouts from files. `value` is the text after '='.
 Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::string_view> value)
 {
     Layout layout;
@@ -206,7 +206,7 @@ double parse_number(std::string_view text, const DistributionParameter& paramete
         refuse(text, fmt::format("'{}' has no value; write {}=NUMBER", parameter.name, parameter.name));
     if (error == std::errc::invalid_argument || end != digits.data() + digits.size())
         refuse(text, fmt::format("'{}' is not a number; {} must be one", digits, parameter.name));
-    // The negated comparison also refuses NaN.
+    // NaN fails this negated test, too.
     if (error != std::errc() || !(value >= parameter.lowest && value <= parameter.highest))
         refuse(text, fmt::format("{} is {}; it must be from {} to {}", parameter.name, digits,
                                  parameter.lowest, parameter.highest));

@@ -52,7 +52,7 @@ void add(Digest& digest, const std::vector<ResultField>& fields)
     }
 }
 
-/// True if `holds` is true for the node or any node below it.
+/// True if `holds` returns true for the node or for any node below it.
 bool any_node(const Expression& expression, const std::function<bool(const ExpressionNode&)>& holds)
 {
     return holds(*expression) || std::ranges::any_of(expression->arguments,
@@ -66,7 +66,8 @@ bool any_node(const Block& block, const std::function<bool(const ExpressionNode&
                                [&](const Assignment& a) { return any_node(a.value, holds); });
 }
 
-/// True if a node rounds its floating-point value; another grouping may then give another value.
+/// True if the operation of a node has rounding errors, so that the value may depend on the grouping of
+/// operands. Conversions and the functions floor, ceil and round have none in this sense.
 bool rounds(const ExpressionNode& node)
 {
     if (!node.type || !is_float(*node.type))
@@ -77,7 +78,7 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
-/// True if the value is certainly not a product. A compiler can fuse only a product with an addition.
+/// True if the value is certainly no product. Compilers fuse only products with additions.
 bool is_no_product(const Expression& expression, const Operator& op)
 {
     switch (expression->kind) {
@@ -97,7 +98,7 @@ bool is_no_product(const Expression& expression, const Operator& op)
     }
 }
 
-/// True if back ends may round a node differently. All back ends agree on a single operation that is
+/// True if back ends may give a node different values. All of them agree on a single operation that is
 /// correctly rounded.
 bool rounds_freely(const ExpressionNode& node, const Operator& op)
 {
@@ -204,8 +205,8 @@ bool reads(const Block& block, std::string_view parameter)
 
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
-// Requires that combine never rounds. Other parts may round only f32 and f64, and only by single + - * / and
-// sqrt that no compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
+// combine must never round. Other parts may round only in f32 and f64, and only by a single + - * / or sqrt
+// that no compiler may fuse. For example, i32(x * 8.0) is exact, but x * y + z is not.
 bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };

@@ -12,7 +12,7 @@ namespace segfold {
 /// An input of an operator. A column is read at the element's index, a table at any index. A scalar is one
 /// value for all elements.
 ///
-/// A scalar is a table of one entry that is given at launch; expressions read entry 0.
+/// A scalar is stored as a table of one entry, given at launch. Expressions read its entry 0.
 struct Parameter {
     std::string name;
     Type type;
@@ -30,14 +30,14 @@ struct StateField {
     Position position;
 };
 
-/// A field of the result. A fold returns one array for each field.
+/// A result or an output. A fold returns one array for each.
 struct ResultField {
     std::string name;
     Type type;
     Position position;
 };
 
-/// `let name = value;`
+/// The statement `let name = value;`.
 struct Let {
     std::string name;
     Expression value;
@@ -59,8 +59,8 @@ struct Block {
     Position position;
 };
 
-/// The part `scan`: gives each element outputs from two states, the state before the element and the state
-/// with it.
+/// The part `scan`. It gives each element outputs, computed from two states: one before the element, and one
+/// that includes it.
 ///
 /// `before` and `through` are the author's names of the two states. In the block's expressions,
 /// Operand::earlier is `before`, Operand::later is `through`, and through = combine(before, lift(element)).
@@ -72,8 +72,8 @@ struct Scan {
     Block block = {};
 };
 
-/// Limits of an operator: length of the longest name in bytes; number of parameters, of state fields and of
-/// results.
+/// kLongestName is the greatest length of a name in bytes. kMostFields is the greatest number of parameters,
+/// of state fields and of results.
 inline constexpr std::size_t kLongestName = 64;
 inline constexpr std::size_t kMostFields = 256;
 
@@ -86,12 +86,12 @@ struct Laws {
 
 /// An associative operator with its lift and finish: everything needed to fold a segment.
 ///
-/// combine(earlier, later) is associative; the left operand always covers earlier elements. A segment folds
+/// combine(earlier, later) is associative. Its left operand always covers earlier elements. A segment folds
 /// to finish(combine(...combine(lift(e0), lift(e1))..., lift(en))). If every state field has an identity, the
 /// operator is a monoid. If none has, it is a semigroup, and an empty segment has a result only through
 /// `empty`. Stages that fold element by element use `append`, which must equal combine with lift. `map`
-/// computes outputs of each element from the finished results of its segment, `scan` from the states of the
-/// elements before it and with it. Each output is set by one of the two.
+/// computes outputs of each element from the finished results of its segment. `scan` computes them from the
+/// states before the element and through it. Each output is set by either `map` or `scan`.
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without comment marks
@@ -110,7 +110,7 @@ struct Operator {
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
     std::optional<Block> map;     ///< write-back: makes outputs of an element from its segment's results
-    /// Running results: makes outputs of an element from the states before it and with it.
+    /// Running results: makes outputs of an element from the states before it and through it.
     std::optional<Scan> scan;
     Laws laws;
     Position position;
@@ -129,19 +129,19 @@ struct Operator {
 /// Name of the only result field if the author gave none (`-> f32`).
 inline constexpr const char* kResultName = "result";
 
-/// Returns a digest of the operator, by which caches and kept plans know it. Positions, sources and
-/// descriptions do not count. It reads the declared fields and the digests that expressions have from their
-/// construction, and walks no tree.
+/// Returns a digest that identifies the operator in caches and kept plans. Ignores positions, sources and
+/// descriptions. Walks no tree, because every expression already has its digest.
 Digest digest_of(const Operator& op);
 
-/// True if both operators are equal: if their digests are.
+/// True if both operators have the same digest.
 bool same(const Operator& left, const Operator& right);
 
-/// The arrays that a fold returns, in order: the results, if the operator keeps them, then the outputs.
+/// Returns the arrays that a fold returns, in order: the results, if the operator keeps them, then the
+/// outputs.
 std::vector<ResultField> returned_fields(const Operator& op);
 
-/// Indices in `op.outputs` of the outputs that a block of `map` or `scan` sets, in the block's order. `op`
-/// must be checked.
+/// Returns the indices in `op.outputs` of the outputs that a block of `map` or `scan` sets, in the block's
+/// order. `op` must be checked.
 std::vector<std::size_t> output_places(const Operator& op, const Block& block);
 
 /// Returns the operator without `map` and `scan`. Its results are the results that `map` reads, even if `op`
@@ -157,16 +157,18 @@ bool uses_name(const Block& block, std::string_view name);
 /// True if an expression of the block reads a parameter: a column, a scalar or a table.
 bool reads(const Block& block, std::string_view parameter);
 
-/// Advice for an operator that gives empty segments no result: "give its state fields an identity ...".
+/// Returns advice for an operator that gives empty segments no result: "give its state fields an identity
+/// ...".
 std::string advice_on_empty_segments(const Operator& op);
 
-/// True if combine() never rounds: the state then has the same bits for any grouping.
+/// True if combine() never rounds. The state then has the same bits for any grouping of the elements.
 ///
-/// min, max, comparisons, selection and copies of floats are exact; + - * / and the other functions are not.
+/// For floats, + - * / and most functions round. Comparisons, selections, conversions, copies and the
+/// functions min, max, abs, copysign, floor, ceil and round count as exact.
 bool combines_exactly(const Operator& op);
 
-/// True if every back end gives the same bits: combine never rounds, and other parts round only by single
-/// operations that are rounded correctly everywhere.
+/// True if all back ends give the same bits. For this, combine must never round, and other parts may round
+/// only by single operations that are rounded correctly everywhere.
 bool is_exact(const Operator& op);
 
 }  // namespace segfold

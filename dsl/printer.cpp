@@ -101,7 +101,7 @@ private:
         return op_ && op_->state.size() == 1 ? owner : owner + "." + node.name;
     }
 
-    /// Parentheses separate two minus signs; readers expect them and C needs them.
+    /// Puts parentheses between two minus signs, because C would read `--`.
     [[nodiscard]] std::string unary(const ExpressionNode& node) const
     {
         const auto argument = expression(node.arguments[0], kUnaryLevel);
@@ -128,7 +128,7 @@ private:
     std::string earlier_, later_;
 };
 
-/// Prints a description as comments that the lexer accepts, even if it comes from C++ and has control
+/// Prints a description as comments that the lexer accepts. A description from C++ may have control
 /// characters.
 std::string print_description(std::string_view rest)
 {
@@ -196,11 +196,11 @@ std::string print_laws(const Laws& laws)
     return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
 }
 
-/// Prints a number that lies at the midpoint of two others, or just beside it. Prints all digits of the
-/// midpoint; if the number lies beside it, one more digit tells the side.
+/// Prints a number that lies at the midpoint of two doubles or just beside it. Prints all digits of the
+/// midpoint, and one digit more if the number lies beside it.
 std::string all_digits(NearReal number)
 {
-    constexpr std::size_t kEnough = 24;  // a change of the last of these digits changes no double
+    constexpr std::size_t kEnough = 24;  // changing the last of these digits changes no double
     const auto text = fmt::format("{:.766e}", std::fabs(number.real));
     const auto exponent = text.find('e');
     auto digits = text.substr(0, exponent);

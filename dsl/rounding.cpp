@@ -11,10 +11,10 @@
 namespace segfold {
 namespace {
 
-/// Largest number of decimal digits of a double, from the first to the last nonzero digit.
+/// Largest number of significant decimal digits that a double may have.
 constexpr int kMostDigits = 767;
 
-/// A magnitude 0.DIGITS * 10^exponent. The digits neither begin nor end with 0.
+/// A magnitude 0.DIGITS * 10^exponent. The first and the last digit are not 0.
 struct Decimal {
     std::string digits;
     std::int64_t exponent = 0;
@@ -49,7 +49,7 @@ Decimal decimal_of(std::string_view text)
     return decimal;
 }
 
-/// Returns -1, 0 or 1 as the first magnitude is less than, equal to or greater than the second.
+/// Returns -1, 0 or 1 if `left` is less than, equal to or greater than `right`.
 int compare(const Decimal& left, const Decimal& right)
 {
     if (left.digits.empty() || right.digits.empty())
@@ -60,8 +60,8 @@ int compare(const Decimal& left, const Decimal& right)
     return (order > 0) - (order < 0);
 }
 
-/// Returns `value` if its last bit is 1 or `rest` is 0, else its neighbour on the side of `rest`. Rounding
-/// the returned number to fewer bits gives the same value as rounding the exact number.
+/// Returns `value` if its last bit is 1 or `rest` is 0, else its neighbour in the direction of `rest`.
+/// Rounding the returned number to fewer bits gives the same value as rounding the exact number.
 template <class Float, class Bits>
 Float to_odd(Float value, int rest)
 {

@@ -11,17 +11,16 @@ public:
     [[nodiscard]] const char* what() const noexcept override;
 };
 
-/// The flag that stops work on this thread; null if there is none.
+/// Returns the flag that stops work on this thread; null if there is none.
 [[nodiscard]] const std::atomic<bool>* stop_flag();
 
-/// Makes work on this thread obey `flag`, which must outlive it. Returns the previous flag.
+/// Sets the flag that stops work on this thread. `flag` must outlive the work. Returns the previous flag.
 const std::atomic<bool>* exchange_stop_flag(const std::atomic<bool>* flag);
 
 /// Throws Stopped if this thread's flag is set. Long loops should call it several times a second.
 void throw_if_stopped();
 
-/// Number of elements that a loop handles between two calls of throw_if_stopped(). This takes some
-/// milliseconds.
+/// Number of elements between two calls of throw_if_stopped() in a loop. They take some milliseconds.
 inline constexpr int kElementsBetweenLooks = 1 << 16;
 
 }  // namespace segfold

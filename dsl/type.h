@@ -25,13 +25,14 @@ constexpr bool is_type(Type type) { return static_cast<std::size_t>(type) < kTyp
 /// Throws InputError for a value outside of kTypes. `what` tells where the value was found.
 [[noreturn]] void refuse_type(Type type, std::string_view what = "");
 
-/// Name in the language: "bool", "i32", "bf16", ... Throws InputError for a value outside of kTypes.
+/// Returns the name in the language: "bool", "i32", "bf16", ... Throws InputError for a value outside of
+/// kTypes.
 std::string_view name(Type type);
 
-/// The type called `name`; none if there is no such type.
+/// Returns the type called `name`; none if there is no such type.
 std::optional<Type> find_type(std::string_view name);
 
-/// size_bytes() for a type of kTypes. It calls no host function, so it can run on a GPU.
+/// Same as size_bytes(), for types in kTypes only. Calls no host function, so it can run on a GPU.
 constexpr std::size_t size_bytes_of_type(Type type)
 {
     constexpr std::uint8_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
@@ -39,7 +40,8 @@ constexpr std::size_t size_bytes_of_type(Type type)
     return sizes[static_cast<std::size_t>(type)];
 }
 
-/// Size in bytes in arrays and in memory; 1 for a bool. Throws InputError for a value outside of kTypes.
+/// Returns the size in bytes, in arrays and in memory; 1 for a bool. Throws InputError for a value outside of
+/// kTypes.
 constexpr std::size_t size_bytes(Type type)
 {
     if (!is_type(type))
@@ -52,7 +54,7 @@ constexpr bool is_integer(Type type) { return type >= Type::i8 && type <= Type::
 constexpr bool is_signed_integer(Type type) { return type >= Type::i8 && type <= Type::i64; }
 constexpr bool is_unsigned_integer(Type type) { return type >= Type::u8 && type <= Type::u64; }
 
-/// The type in which many values of `type` are summed: f32 for f16 and bf16, else `type` itself.
+/// Returns the type in which many values of `type` are summed: f32 for f16 and bf16, else `type` itself.
 constexpr Type accumulator_type(Type type)
 {
     return is_float(type) && size_bytes(type) == 2 ? Type::f32 : type;

@@ -22,7 +22,7 @@ const GrownConfigurations& GrownConfigurations::standard()
 GrownConfigurations::GrownConfigurations(std::string_view text)
 {
     Grown* grown = nullptr;
-    std::vector<std::string> names;  // of the stage's tunables
+    std::vector<std::string> names;  // names of the stage's tunables
     GrownText line("kernels/ranks/configurations.txt", text);
     const auto require_all = [&] {
         if (grown != nullptr && !grown->tree.has_leaves_below(grown->configurations.size()))

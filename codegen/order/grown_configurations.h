@@ -1,6 +1,5 @@
 #pragma once
-// Which configuration a stage has if nobody chooses one, grown from measured rows by
-// kernels/ranks/configure.py.
+// Default configurations of stages. kernels/ranks/configure.py derives them from measured rows.
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,23 +9,23 @@
 
 namespace segfold {
 
-/// For each stage that rows have measured a decision tree, whose leaves are configurations.
+/// One decision tree for each measured stage. The leaves of a tree are configurations.
 class GrownConfigurations {
 public:
-    /// Those in kernels/ranks/configurations.txt, which is part of the program.
+    /// The configurations in kernels/ranks/configurations.txt, which is part of the program.
     static const GrownConfigurations& standard();
 
-    /// Reads the text that configure.py writes. Throws SpecError that names the line.
+    /// Reads a text that configure.py wrote. Throws SpecError, whose message names the line.
     explicit GrownConfigurations(std::string_view text);
 
-    /// Returns the values of a stage's tunables for a workload with these plan_facts(); none without facts,
-    /// or for a stage that no row has. The workload need not allow them; see nearest_configuration().
+    /// Returns the values of a stage's tunables for a workload. Empty if `plan_facts` is empty or no row has
+    /// the stage. The workload's conditions may exclude these values; see nearest_configuration().
     [[nodiscard]] const std::map<std::string, int>& of(std::string_view stage,
                                                        const FormulaNames& plan_facts) const;
 
 private:
     struct Grown {
-        DecisionTrees tree;  ///< a leaf has the place of its configuration
+        DecisionTrees tree;  ///< leaves are indices of `configurations`
         std::vector<std::map<std::string, int>> configurations;
     };
 

@@ -49,7 +49,7 @@ std::size_t DecisionTrees::add(const GrownText& from, std::string_view tree)
 
 void DecisionTrees::add_branch(const GrownText& from, std::string_view& tree)
 {
-    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzAB";  // one for each fact
+    constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzAB";  // one letter for each fact
     static_assert(kLetters.size() == std::tuple_size_v<OrderFacts>);
     if (tree.empty())
         from.fail("the tree does not end with its word");

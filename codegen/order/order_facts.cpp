@@ -9,10 +9,10 @@
 namespace segfold {
 namespace {
 
-constexpr int kSteps = 16;                                                    // of an octave
-constexpr std::size_t kElementBytes = 0, kStateBytes = 1, kResultBytes = 13;  // places among the facts
+constexpr int kSteps = 16;                                                    // steps per octave
+constexpr std::size_t kElementBytes = 0, kStateBytes = 1, kResultBytes = 13;  // indices of facts
 
-/// The logarithm of `value` in sixteenths of an octave, rounded down.
+/// Returns the binary logarithm of `value` in sixteenths, rounded down.
 int steps(double value)
 {
     return value > 0 ? static_cast<int>(std::floor(kSteps * std::log2(value))) : kUnknownFact;

@@ -1,5 +1,5 @@
 #pragma once
-// The facts of a workload by which measured rows choose stages and configurations.
+// Facts of a workload from which measured rows predict stages and configurations.
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace segfold {
 
-/// The facts of operators and machines that measured rows have, by their names in problem_facts(). `true` for
-/// those that the order asks as logarithms.
+/// Facts of operators and machines, by their names in problem_facts(). `true` means that StageOrder uses the
+/// fact's logarithm.
 constexpr std::array<std::pair<std::string_view, bool>, 14> kRowFacts = {{{"element_bytes", true},
                                                                           {"state_bytes", true},
                                                                           {"combine_cost", true},
@@ -26,20 +26,20 @@ constexpr std::array<std::pair<std::string_view, bool>, 14> kRowFacts = {{{"elem
                                                                           {"element_cost", true},
                                                                           {"result_bytes", true}}};
 
-/// Places of facts that say which kind of work it is. The form of segments stands behind kRowFacts.
+/// Indices of the facts that decide the kind of work. The form of segments follows kRowFacts.
 inline constexpr std::size_t kMapFact = 5, kRowBytesFact = 6, kFormFact = kRowFacts.size();
 
-/// What the order asks, one number for each of FACTS in kernels/ranks/grow.py.
+/// The numbers from which StageOrder predicts rates, one for each of FACTS in kernels/ranks/grow.py.
 using OrderFacts = std::array<int, 28>;
 
-/// Returns `facts` as those of segments by offsets, which a kernel makes of flags and keys.
+/// Returns `facts` as if the segments were given as offsets. A kernel can compute offsets from flags or keys.
 OrderFacts as_offsets(OrderFacts facts);
 
-/// The value of a logarithm of 0, and of the length of rows without features.
+/// Stands for the logarithm of 0, and for the length of rows if there are none.
 inline constexpr int kUnknownFact = -9999;
 
-/// Returns what the order asks of plan_facts(). Unknown sizes count as 2^24 elements in segments of 64, rows
-/// of unknown length as 64 features.
+/// Computes OrderFacts from the value of plan_facts(). Unknown sizes count as 2^24 elements in segments of
+/// 64, and rows of unknown length as 64 features.
 OrderFacts order_facts(const FormulaNames& plan_facts);
 
 }  // namespace segfold

@@ -17,10 +17,10 @@ std::span<const EmbeddedFile> embedded_ranks();
 namespace {
 
 constexpr std::array<std::string_view, 4> kForms = {"uniform", "offsets", "flags", "keys"};
-// What is done beside folding columns. "offsets+map" is a kind of work.
+// Work in addition to a fold of columns. For example, "offsets+map" is a kind of work.
 constexpr std::array<std::string_view, 4> kExtras = {"", "+map", "+rows", "+map+rows"};
 
-/// The place of "offsets", "offsets+map" and so on; see kind_of().
+/// Returns the kind of work that the next word names, such as "offsets" or "offsets+map"; see kind_of().
 std::size_t kind_named(GrownText& line)
 {
     const auto word = line.word();
@@ -32,7 +32,8 @@ std::size_t kind_named(GrownText& line)
     return static_cast<std::size_t>(form) + kForms.size() * static_cast<std::size_t>(extra);
 }
 
-/// The kind of work: a form of segments, with write-back, rows of features, both or neither.
+/// Returns the kind of work: the form of segments, with or without write-back, with or without rows of
+/// features.
 std::size_t kind_of(const OrderFacts& facts)
 {
     return static_cast<std::size_t>(facts[kFormFact]) +
@@ -79,7 +80,7 @@ StageOrder::StageOrder(std::string_view text)
 std::string_view StageOrder::nearest(const OrderFacts& facts,
                                      const std::function<bool(std::string_view)>& has) const
 {
-    constexpr int kMost = 8 * 16;  // of one fact: eight octaves
+    constexpr int kMost = 8 * 16;  // distance limit for one fact: eight octaves
     std::string_view text;
     int least = std::numeric_limits<int>::max();
     for (const auto& sample : samples_) {
@@ -101,7 +102,8 @@ std::optional<double> StageOrder::expected_share(std::string_view stage, const O
     const auto found = stages_.find(stage);
     if (found == stages_.end())
         return std::nullopt;
-    // Without rows of write-back a stage counts as in a fold: the elements are mapped by a launch after it.
+    // If no row has the stage with write-back, its share in a fold counts. The elements are then mapped by a
+    // second launch.
     auto fold = facts;
     fold[kMapFact] = 0;
     const auto has = [&](const OrderFacts& work) { return (found->second.kinds >> kind_of(work) & 1U) != 0; };

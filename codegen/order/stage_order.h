@@ -1,5 +1,5 @@
 #pragma once
-// The order in which stages are tried, grown from measured rows by kernels/ranks/grow.py.
+// The order in which stages are tried. kernels/ranks/grow.py derives it from measured rows.
 #include <functional>
 #include <map>
 #include <optional>
@@ -11,45 +11,46 @@
 
 namespace segfold {
 
-/// Expects which share of the best other stage's rate each stage reaches.
+/// Predicts the rate of each stage as a share of the rate of the best other stage.
 ///
-/// A stage has boosted trees. Source: Friedman 2001, Greedy Function Approximation: A Gradient Boosting
-/// Machine.
+/// Each stage has boosted decision trees. Source: Friedman 2001, Greedy Function Approximation: A Gradient
+/// Boosting Machine.
 class StageOrder {
 public:
     /// The order in kernels/ranks/order.txt, which is part of the program.
     static const StageOrder& standard();
 
-    /// Reads the text that grow.py writes. Throws SpecError that names the line.
+    /// Reads a text that grow.py wrote. Throws SpecError, whose message names the line.
     explicit StageOrder(std::string_view text);
 
-    /// Returns the share of the best other stage's rate that `stage` is expected to reach; above 1 it is
-    /// itself the best. None if no row has the stage, the form of segments, and features or none; write-back
-    /// that no row has counts as a fold.
+    /// Returns the predicted rate of `stage` as a share of the best other stage's rate. Above 1, `stage`
+    /// itself is the best. Returns none if no row has the stage with this form of segments, and with or
+    /// without features as in `facts`. If no row has the stage with write-back, predicts the rate of its
+    /// fold.
     [[nodiscard]] std::optional<double> expected_share(std::string_view stage, const OrderFacts& facts) const;
 
-    /// Returns the measured workload that is nearest to `facts`, with the shares of its three best stages:
+    /// Returns the measured workload nearest to `facts` with the shares of its three best stages, such as
     /// "sum_f32 offsets, 1048576 elements in 3000 segments, NVIDIA H200: lean_stream 1.00, warp_stream 0.97".
-    /// Empty if no workload of that kind was measured.
-    /// Only workloads whose best stage `has` knows count.
+    /// Considers only workloads whose best stage satisfies `has`. Empty if no workload of this kind was
+    /// measured.
     [[nodiscard]] std::string_view nearest(const OrderFacts& facts,
                                            const std::function<bool(std::string_view stage)>& has) const;
 
-    /// How many measured rows each device has, by its name.
+    /// Number of measured rows of each device, by the device's name.
     [[nodiscard]] const std::map<std::string, int>& rows() const { return rows_; }
 
 private:
     struct Trees {
-        int base = 0;                     ///< thousandths of the logarithm of the mean share
-        unsigned kinds = 0;               ///< a bit for each kind of work that rows have
-        std::vector<std::size_t> places;  ///< in `trees_`; a leaf has thousandths of a logarithm
+        int base = 0;                     ///< logarithm of the mean share, in thousandths
+        unsigned kinds = 0;               ///< one bit for each kind of work that rows have
+        std::vector<std::size_t> places;  ///< indices in `trees_`; a leaf is a logarithm in thousandths
     };
 
     /// A measured workload.
     struct Sample {
         OrderFacts facts;
         std::string text;
-        std::string best;  ///< its best stage
+        std::string best;  ///< best stage of the workload
     };
 
     std::map<std::string, int> rows_;

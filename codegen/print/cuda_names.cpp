@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// The names with a small first letter that CUDA text uses itself. Users' names must differ from them.
+/// Names that CUDA text uses itself and that begin with a small letter. Users' names must differ from them.
 /// is_taken() adds rules, and taken_names() adds the names at file scope in kernels/.
 /// tests/codegen/cuda_names_test.cpp derives all these names and reports missing ones.
 constexpr std::string_view kTaken[] = {
@@ -34,7 +34,7 @@ constexpr std::string_view kTaken[] = {
     "math_errhandling minor offsetof pthread_cleanup_pop pthread_cleanup_pop_restore_np pthread_cleanup_push "
     "pthread_cleanup_push_defer_np sched_priority st_atime st_ctime st_mtime stderr stdin stdout strdupa "
     "strndupa toascii toascii_l unix",
-    // Names of CUDA, as the shim of the fiber executor declares them.
+    // Names of CUDA that runtime/simt declares.
     "acos asin atan atan2 blockDim blockIdx cbrt clock clock64 cosh dim3 erf exp10 fabs fmax fmin fmod "
     "gridDim "
     "hypot isinf labs ldexp llabs log10 nearbyint rint signbit sinh size_t tan threadIdx trunc uchar uint "
@@ -62,8 +62,8 @@ constexpr std::string_view kTaken[] = {
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",
 };
 
-/// Names that emitted text must not use: the names in kTaken, the names declared at file scope in kernels/,
-/// and the names that a stage declares in its `number` lines.
+/// Returns the names that emitted text must not use: the names in kTaken, the names declared at file scope in
+/// kernels/, and the names that a stage declares in its `number` lines.
 const Identifiers& taken_names()
 {
     static const Identifiers& names = lasting([] {

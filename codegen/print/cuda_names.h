@@ -15,9 +15,8 @@ std::string cuda_name(Type type);
 /// Returns the name that CUDA text uses for a user's name. Different names stay different.
 ///
 /// A name that begins with an underscore or a capital gets the prefix `own`, because macros, reserved names
-/// of C++ and the types of kernels/ begin with one. Any other name gets an underscore at its end if the name
-/// is already used by C++, CUDA, a file of kernels/, the text around an operator or a header that peers
-/// include.
+/// of C++ and the types of kernels/ begin like this. Any other name gets an underscore at its end if C++,
+/// CUDA, a file of kernels/, the text around an operator or a header that peers include already uses it.
 std::string cuda_identifier(std::string_view name);
 
 /// Returns the names that cuda_identifier() changes because they are in use, sorted. Omits names that it

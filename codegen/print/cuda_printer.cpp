@@ -164,7 +164,7 @@ std::string CudaPrinter::number(const ExpressionNode& node, int& level) const
         level = std::signbit(real) ? kUnaryLevel : kPrimaryLevel;
         return text;
     }
-    // C++ has no literal for the lowest value: it reads a minus sign and a literal that is too large.
+    // C++ has no literal for the lowest value. It would read a minus sign and a literal that is too large.
     if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) &&
         size_bytes(type) >= 4)
         return type == Type::i32 ? "kLowestI32" : "kLowestI64";
@@ -247,7 +247,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         const auto text = wrapped_arithmetic(node);
         return precedence(node.symbol) < loosest ? "(" + text + ")" : text;
     }
-    // Only the low bits of the value matter, so a conversion from an integer may be skipped.
+    // Only the low bits of the value matter, so a conversion from another integer type may be skipped.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
     if (converts && *argument->type == *node.type)
@@ -260,7 +260,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     return cuda_name(wide) + "(" + (hidden ? hide(text) : text) + ")";
 }
 
-/// Prints the operation with its operands converted to unsigned types.
+/// Prints an operation whose operands are converted to unsigned types.
 std::string CudaPrinter::wrapped_arithmetic(const ExpressionNode& node) const
 {
     const int own = precedence(node.symbol);
@@ -337,7 +337,7 @@ std::string CudaPrinter::logical(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// Prints a shift. Counts are taken modulo the width of the type.
+/// Prints a shift. The shift count is taken modulo the width of the type.
 std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
 {
     const Type type = *node.type;
@@ -361,8 +361,8 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
     return text;
 }
 
-/// Prints a plain division if the divisor is a positive literal. Otherwise prints a call of a function that
-/// handles 0 and -1.
+/// Prints a plain division if the divisor is a positive literal, else a call of a function that handles the
+/// divisors 0 and -1.
 std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
 {
     const Type type = *node.type;
@@ -427,7 +427,7 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
     if (node.name == "abs")
         return is_unsigned_integer(type) ? raw(first, level)
                                          : with_type_name("absolute", type) + "(" + value(first, 0) + ")";
-    // Widens 8-bit and 16-bit values with zeros, even if they are negative.
+    // Extends 8-bit and 16-bit values with zero bits, even if they are negative.
     const auto widened = type == Type::i8    ? "u8(" + value(first, 0) + ")"
                          : type == Type::i16 ? "u16(" + value(first, 0) + ")"
                                              : value(first, 0);
@@ -485,7 +485,7 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
         return cuda_name(to) + "(" + plain + ")";
     if (is_native_)
         return cuda_name(to) + "(" + plain + ")";
-    // True if the argument is an int in C++, or is promoted to int.
+    // True if the argument is an int in C++ or is promoted to int.
     const bool is_int = from == Type::i32 || is_narrow(from) || (is_place(*argument) && index_bits_ == 32);
     const auto hidden = hide(is_int ? plain : "int(" + plain + ")");
     return to == Type::i32 ? hidden : cuda_name(to) + "(" + hidden + ")";

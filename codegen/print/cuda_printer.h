@@ -13,11 +13,11 @@ namespace segfold {
 /// Prints the expressions of one operator.
 ///
 /// Signed arithmetic that may overflow is printed as unsigned arithmetic, so that it wraps as the language
-/// requires. f16 and bf16 are computed in float and rounded after every operation. Parentheses stand where C
-/// needs them, and where people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
+/// requires. f16 and bf16 are computed in float and rounded after every operation. Parentheses are printed if
+/// C needs them, and also if people easily misread its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
-    /// Reads of `checked_tables` become calls of gather(), which checks them.
+    /// Reads of `checked_tables` are printed as calls of gather(), which checks the index.
     CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {},
                 Dialect dialect = Dialect::cuda)
         : op_(op),
@@ -26,12 +26,11 @@ public:
           is_native_(dialect == Dialect::native)
     {}
 
-    /// Prints an expression in the form that initialises a variable of the expression's type, or a field in
-    /// braces.
+    /// Prints an expression in a form that can initialise a variable of its type, or a field in braces.
     [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    /// Prints the expression with the C++ type of its own type. Adds parentheses if the printed text has a
+    /// Prints the expression as C++ of the expression's type. Adds parentheses if the printed text has a
     /// precedence below `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
     /// Prints an operand like value(). Omits the suffix of a short literal if the other operand, `neighbour`,

@@ -1,6 +1,6 @@
 #pragma once
-// Decides which emitted expressions must be hidden from compilers, because these would otherwise compute
-// wrong results. helper_functions.cpp describes these faults of compilers.
+// Decides which emitted expressions must be hidden from compilers. Some compilers compute wrong results for
+// these expressions; helper_functions.cpp describes the faults.
 #include <string>
 
 #include "dsl/operator.h"
@@ -24,7 +24,8 @@ inline std::string opaque(const std::string& text) { return "opaque(" + text + "
 /// True if a compiler may turn this operation on 8 or 16 bits into a negation. Examples are -x, ~x + 1, x *
 /// -1 and (x ^ -1) + 1.
 ///
-/// A comparison of a sum with zero may also become a negation, since x + y == 0 is x == -y; see may_be_sum().
+/// A comparison of a sum with zero may also become a negation, because x + y == 0 is the same as x == -y; see
+/// may_be_sum().
 bool may_negate(const std::string& symbol);
 
 /// True if the value may be a sum of 8-bit or 16-bit integers. A value that is computed outside of
@@ -36,7 +37,7 @@ bool may_be_sum(const Operator& op, const Expression& expression);
 /// Before sm_100, NVRTC may compute i64(-x) as i64(~x) + 1, which is wrong if -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
-/// True if both operands of a minimum or maximum may be constants for a compiler. The compiler may then
+/// True if a compiler may see both operands of a minimum or maximum as constants. The compiler may then
 /// choose the wrong one of 0 and -0.
 ///
 /// False for two fields of states, because fields are constants only in the identity.

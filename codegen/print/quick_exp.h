@@ -4,8 +4,8 @@
 
 namespace segfold {
 
-/// True if the operator gives its caller only numbers of f16 and bf16. An exponential with five correct
-/// digits is then precise enough. It takes two instructions; an exponential with seven digits takes eight.
+/// True if all results and outputs of the operator are f16 or bf16. An exponential with five correct digits
+/// is then precise enough. It takes two instructions, while an exponential with seven digits takes eight.
 bool rounds_to_halves(const Operator& op);
 
 }  // namespace segfold

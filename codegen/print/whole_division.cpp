@@ -8,7 +8,7 @@ namespace segfold {
 namespace {
 
 /// True for an f32 that is a converted integer or a whole literal up to 2^24. The quotient of two such
-/// numbers is not denormal and overflows only for divisor 0.
+/// numbers is never denormal, and overflows only if the divisor is 0.
 bool is_whole(const ExpressionNode& node)
 {
     constexpr double kHighest = 1 << 24;

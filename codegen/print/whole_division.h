@@ -4,9 +4,8 @@
 
 namespace segfold {
 
-/// True for a division of two whole numbers in f32 whose divisor is a converted integer. The quotient is
-/// never denormal, and infinite only if the divisor is 0. A short function therefore gives the same quotient
-/// as `/`.
+/// True for a division of two whole numbers in f32 by a converted integer. The quotient is never denormal,
+/// and is infinite only if the divisor is 0. So a short function gives the same quotient as `/`.
 bool is_whole_division(const ExpressionNode& node);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// Emits the function append(), which combines a state with one more element, and the functions around it.
+// Emits the function append(), which combines a state with one more element, and functions that call it.
 #include <string>
 #include <string_view>
 
@@ -24,9 +24,9 @@ std::string as_argument(const Parameter& parameter);
 /// `present` is the name of the State's flag that is true if the state holds an element.
 std::string append_function(const Operator& op, const std::string& present, const std::string& body);
 
-/// Returns the struct Element, which holds an element's values of the columns that append() takes. With it,
-/// kernels can load an element before they know its run. The functions below return the texts of
-/// load_element(inputs, index) and append_element(run, inputs, element, index, position, segment).
+/// Returns the struct Element, which holds the columns that append() takes, for one element. With it, kernels
+/// can load an element before they know its run. The functions below return the texts of load_element(inputs,
+/// index) and append_element(run, inputs, element, index, position, segment).
 std::string element_struct(const Operator& op);
 std::string load_element_function(const Operator& op);
 std::string append_element_function(const Operator& op);

@@ -21,7 +21,7 @@ bool are_both_operands(const Expression& left, const Expression& right, const st
 }
 
 /// Returns the operation, such as "+" or "min", that the expression applies to `field` of both operands.
-/// Returns empty text if the expression is anything else.
+/// Empty if the expression is anything else.
 std::string operation_on_both(const Expression& expression, const std::string& field)
 {
     const bool has_two =
@@ -33,7 +33,7 @@ std::string operation_on_both(const Expression& expression, const std::string& f
 }
 
 /// Returns CUDA's name, such as "Add" or "Min", of the operation that combine() applies to the only field of
-/// both states. Returns empty text if combine() does anything else.
+/// both states. Empty if combine() does anything else.
 std::string operation_of(const Operator& op)
 {
     constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOperations = {

@@ -102,17 +102,18 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
 }
 
 /// Adds opaque(), which hides the origin of its argument from compilers. Results of 8-bit and 16-bit
-/// arithmetic pass through opaque(), as do converted values of these types.
+/// arithmetic pass through opaque(), and so do converted values of these types.
 ///
-/// NVRTC may find a negation or an absolute value of 16 bits, even in bytes widened to 16 bits or in the low
-/// half of an int. ptxas (of CUDA 13.0, for every architecture) then takes the sign of the result as if it
-/// had not wrapped: -(-32768) is 32768 in later code. opaque.h lists further uses.
+/// NVRTC may recognise a negation or an absolute value in 16 bits, even in bytes widened to 16 bits or in the
+/// low half of an int. ptxas (of CUDA 13.0, for every architecture) then derives the sign of the result as if
+/// it had not wrapped: in later code -(-32768) is 32768. opaque.h lists further uses.
 void add_opaque(std::vector<Piece>& pieces)
 {
     pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
 }
 
-/// Adds a function that hides an operand of fminf or fmaxf from NVRTC, which folds 0 and -0 to either.
+/// Adds a function that hides an operand of fminf or fmaxf from NVRTC. For the constants 0 and -0, NVRTC may
+/// choose the wrong one.
 void add_opaque_real(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);

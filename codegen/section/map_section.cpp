@@ -37,8 +37,9 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
         add_names_of(argument, names);
 }
 
-/// Returns the definitions of those locals of a block for which `is_here` is true and that are in `used`. A
-/// local that reads a table need not be in `used`, because its evaluation reports reads past the table's end.
+/// Returns the definitions of the locals in `block` for which `is_here` is true. Omits locals that are not in
+/// `used`, except locals that read a table. Those must be evaluated, because they report reads past the
+/// table's end.
 template <class IsHere>
 std::string definitions(const Problem& problem, const Operator& op, const Block& block, const IsHere& is_here,
                         const std::set<std::string>& used, Dialect dialect = Dialect::cuda)
@@ -77,7 +78,7 @@ void add_signatures(Holes& holes, const Operator& op)
     holes.lists[uses_tables(*op.map) ? "with_tables" : "without_tables"].push_back({});
 }
 
-/// The locals of map that are the same for all elements of a segment.
+/// Returns the locals of map that have the same value for all elements of a segment.
 std::vector<const Let*> lets_of_segment(const Operator& op)
 {
     std::set<std::string> known = {"segment", "length"};
@@ -123,8 +124,8 @@ NamesByPlace names_by_place(const Operator& op)
     return names;
 }
 
-/// Adds the pieces for stages that map the elements of a tile. The emitted code computes a segment's results,
-/// and the locals that are the same for all its elements, once for each segment.
+/// Adds the pieces for stages that map the elements of a tile. Once for each segment, the emitted code
+/// computes the segment's results and the locals that are the same for all its elements.
 void add_segment_values(std::vector<Piece>& pieces, const Problem& problem, const Operator& op, int num_items)
 {
     const auto [lets, once, needed, for_lets] = names_by_place(op);

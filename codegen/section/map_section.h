@@ -13,14 +13,14 @@ namespace segfold {
 
 struct StepItems;
 
-/// The parts that contain the kernel that runs `map`, for columns of numbers and for rows, and the kernel's
-/// name. This kernel is launched last.
+/// Paths of the parts with the kernel that runs `map`, for columns of numbers and for rows. kMapKernel is the
+/// name of this kernel, which is launched last.
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
 
-/// Number of consecutive elements that a thread loads and stores at a time. A stage may replace it by its
-/// `let` size `map_items`.
+/// Number of consecutive elements that a thread loads and stores at a time. A stage's `let` size `map_items`
+/// overrides it.
 inline constexpr int kMapItems = 4;
 
 /// Describes an emitted function that computes the outputs of one element.
@@ -28,15 +28,15 @@ struct ElementFunction {
     const char* type;  ///< name of the struct that the function returns
     const char* name;
     std::vector<std::string> parameters;
-    const char* source;  ///< the data from which the outputs are computed, for the emitted comment
+    const char* source;  ///< data from which the outputs are computed, for the emitted comment
 };
-/// Returns the text of `function`, which evaluates the block of a `map` or `scan` for one element and returns
+/// Returns the text of `function`. It evaluates the block of a `map` or `scan` for one element and returns
 /// the values that the block assigns to outputs.
 std::string element_function(const Problem& problem, const Operator& op, const Block& block,
                              const ElementFunction& function, Dialect dialect);
 
-/// Returns the values for the holes of one array in kernels/vocabulary/map.cuh. The list `chunk` has an item
-/// for each of the memory accesses that together load or store `num_items` elements of the array.
+/// Returns the values for the holes of one array in kernels/vocabulary/map.cuh. The list `chunk` has one item
+/// for each memory access. The accesses together load or store `num_items` elements of the array.
 Holes holes_of_array(const std::string& name, Type type, const char* chunk, int num_items = kMapItems);
 
 /// Returns the values for the list `output` in map.cuh: holes_of_array() for each output that the block of a
@@ -65,8 +65,8 @@ TablesOfMap tables_of_map(const Problem& problem, const std::set<std::string>& n
 /// of tables. A local that reads a table counts as used.
 std::set<std::string> names_of_map(const Block& map);
 
-/// Returns the bytes that a stage must keep for each segment of a tile if its kernel also runs `map`: those
-/// of the results and of the segment's locals that map needs. Returns 0 for an operator without a map.
+/// Returns the bytes that a stage must keep for each segment of a tile if its kernel also runs `map`. They
+/// hold the results and the segment's locals that map needs. 0 for an operator without a map.
 std::int64_t value_bytes(const Operator& op);
 
 /// Returns the pieces that write-back may use; none for an operator without `map`. A thread takes `num_items`

@@ -1,6 +1,6 @@
 #pragma once
-// Emits `map` and `scan` in native texts. `map` is a function of an element and the results of its segment.
-// `scan` is a function of an element, the state before the element, and the state that includes it.
+// Emits the functions of `map` and `scan` in native texts. Both take an element. `map` also takes the results
+// of the element's segment. `scan` also takes the states before the element and through it.
 #include <vector>
 
 #include "codegen/section/operator_section.h"

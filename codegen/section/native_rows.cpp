@@ -26,10 +26,10 @@ Holes named_array(const std::string& name, Type type)
     return {{{"name", cuda_identifier(name)}, {"type", cuda_name(type)}}};
 }
 
-/// Returns " NAME" if a function uses the parameter NAME; otherwise returns empty text.
+/// Returns " NAME" if a function uses the parameter NAME; else returns empty text.
 std::string named(bool is_used, const std::string& name) { return is_used ? " " + name : ""; }
 
-/// Returns the columns and places (such as position) that the indices of table reads use.
+/// Returns the columns and places (such as position) on which the indices of table reads depend.
 std::set<std::string> names_of_places(const RowOperator& rows)
 {
     std::set<std::string> names;

@@ -35,8 +35,8 @@ Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = 
 
 bool is_short(Type type) { return size_bytes(type) < 4; }
 
-/// Returns the type that holds a value in an array of all lanes. It has at least 32 bits, like the elements
-/// of vectors.
+/// Returns the type in which an array over all lanes holds a value. It has at least 32 bits, like the
+/// elements of vector registers.
 std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
 
 /// Returns the expression that converts a value to its lane_type().
@@ -45,7 +45,7 @@ std::string widened(Type type, const std::string& value)
     return !is_short(type) ? value : is_half(type) ? value + ".bits" : "unsigned(" + value + ")";
 }
 
-/// Returns the expression that converts a word from widened() back to the value.
+/// Returns the expression that converts a result of widened() back to the value.
 std::string narrowed(Type type, const std::string& word)
 {
     return !is_short(type) ? word
@@ -53,7 +53,7 @@ std::string narrowed(Type type, const std::string& word)
                            : cuda_name(type) + "(" + word + ")";
 }
 
-/// A member of an operator's State: a field, or the flag that tells whether the state holds an element.
+/// A member of an operator's State: a field, or the flag that tells whether the state has any element.
 struct Member {
     std::string name;
     Type type;

@@ -31,8 +31,8 @@ constexpr const char* kPresent = "present";
 
 /// Emits the struct of a checked table, and gather(), the function that reads the table.
 ///
-/// A register holds the note of a read past the end until the thread leaves the kernel. If each read wrote
-/// its note to memory, the compiler could not keep the loads of several items in flight at once.
+/// A read past the table's end is noted in a register until the thread leaves the kernel. If each read stored
+/// its note in memory, the compiler could not overlap the loads of several items.
 Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
@@ -107,8 +107,8 @@ public:
     }
 
 private:
-    /// True if the state is a plain number: one field, with an identity. A state without identity also has a
-    /// flag that tells whether it holds any element.
+    /// True if the state is a plain number, that is, one field with an identity. A state without identity
+    /// also has a flag that tells whether it has any element.
     [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
 
     /// Returns the name of this flag. The name differs from every field's name.
@@ -211,7 +211,7 @@ private:
             add_names(argument, names);
     }
 
-    /// Prints a block's locals as constants. Omits an unused local unless it reads a checked table.
+    /// Prints a block's locals as constants. Omits unused locals, except locals that read a checked table.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;

@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A declaration that an emitted text may need. The text gets it only if later text mentions its name.
+/// A declaration that an emitted text may need. It is emitted only if later text mentions its name.
 struct Piece {
     std::string name;
     std::string text;  ///< ends with a newline
@@ -28,7 +28,7 @@ std::string table_name(Type type);
 /// True if the emitted store() uses the length of a segment only to find out whether the segment is empty.
 bool tells_empty(const Operator& op);
 
-/// Returns the C++ declaration of an operator's parameter as a function's parameter: the value of a column,
+/// Returns the declaration of a function parameter in C++ for an operator's parameter: the value of a column,
 /// or a table.
 std::string function_parameter(const std::vector<std::string>& checked_tables, const Parameter& parameter);
 

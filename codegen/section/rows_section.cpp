@@ -40,7 +40,7 @@ Holes array_holes(const std::string& name, Type type)
              {"bytes", std::to_string(size_bytes(type))}}};
 }
 
-/// Returns the reads of tables of rows whose features a Row contains: those of lift and of scan.
+/// Returns the reads of tables of rows, made by lift and by scan, whose features a Row contains.
 std::vector<RowRead> reads_of_row(const RowOperator& rows)
 {
     auto reads = rows.reads;
@@ -103,12 +103,12 @@ std::set<std::string> columns_of_map(const Operator& op)
 }
 
 /// Returns the values for the holes of map_row(). If the kernel keeps the elements in Rows (`kept`), returns
-/// those of map_kept(). `held` are the columns that a Row contains.
+/// the values for the holes of map_kept(). `held` are the columns that a Row contains.
 Holes map_holes(const Problem& problem, const RowOperator& rows, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;
     const auto needed = names_of_map(*rows.op.map);
-    const auto loaded = names_of_map(*op.map);  // also contains the names in indices of tables of rows
+    const auto loaded = names_of_map(*op.map);  // also contains names in indices of tables of rows
     Holes holes{{{"inputs", ""}, {"row", ""}, {"row_results", ""}},
                 {{"number", {}},
                  {"row", {}},

@@ -28,7 +28,7 @@ std::string place_function(const Problem& problem, const RowOperator& rows, cons
 std::string place_call(const RowOperator& rows, const RowRead& read,
                        const std::function<std::string(const std::string& column)>& column_value);
 
-/// Returns a call of the same function, whose arguments are members of a Row.
+/// Same, but with members of a Row as arguments.
 std::string place_call(const RowOperator& rows, const RowRead& read);
 
 }  // namespace segfold

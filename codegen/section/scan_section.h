@@ -11,8 +11,8 @@
 
 namespace segfold {
 
-/// The states that a `scan` reads, as parameters and arguments of the emitted function that computes the
-/// scan's outputs.
+/// The states that a `scan` reads. They are parameters and arguments of the emitted function that computes
+/// the scan's outputs.
 struct ScannedStates {
     Operator op;  ///< the operator, whose operands have the names that scan gives to its states
     std::vector<std::string> parameters;  ///< declarations of the states that scan reads
@@ -32,8 +32,8 @@ struct ScannedStates {
 /// Returns the bytes of the outputs of one element that the operator's `scan` sets; 0 without a scan.
 [[nodiscard]] std::int64_t scanned_bytes(const Operator& op);
 
-/// True if an operator's running results need the segment of each element: lift, scan or map reads its place,
-/// or results of segments are stored.
+/// True if an operator's running results need the segment of each element. They do if lift, scan or map reads
+/// the element's place, or if results of segments are stored.
 [[nodiscard]] bool scan_needs_places(const Operator& op);
 
 }  // namespace segfold

@@ -31,9 +31,9 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    /// True if items are held as 32-bit words. One shift then reads a byte; from an array of bytes, this
-    /// takes three instructions. 16-bit elements that are kept for a map are held as words too. No element is
-    /// then extracted before the loads of all vectors are issued.
+    /// True if items are held as 32-bit words. One shift then extracts a byte; from an array of bytes this
+    /// takes three instructions. 16-bit elements that are kept for a map are also held as words, so that the
+    /// loads of all vectors are issued before any element is extracted.
     bool in_words;
 };
 
@@ -89,9 +89,9 @@ std::string item_of_words(Type type, const std::string& items)
                                  : fmt::format("{}({})", cuda_name(type), shifted);
 }
 
-/// Emits the function `piece` of the vocabulary, which lifts an element or appends it to a run. `is_used`
-/// tells whether the function takes a parameter or place. `element(column, name)` returns the expression for
-/// an element of a column; `name` is the column's name in CUDA.
+/// Emits the vocabulary's function `piece`, which lifts an element or appends it to a run. `is_used` tells
+/// whether the function takes a parameter or place. `element(column, name)` returns the expression for an
+/// element of a column, where `name` is the column's name in CUDA.
 template <class IsUsed, class Element>
 std::string item_function(const char* piece, const Operator& op, const IsUsed& is_used,
                           const Element& element)
@@ -114,14 +114,14 @@ std::string item_function(const char* piece, const Operator& op, const IsUsed& i
                         {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
 }
 
-/// Tells whether lift takes a parameter or a place (such as index).
+/// True for a parameter or a place (such as index) that lift takes.
 struct LiftUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
     bool operator()(const char* place) const { return uses_name(op.lift, place); }
 };
 
-/// Tells whether append takes a parameter or a place (such as index).
+/// True for a parameter or a place (such as index) that append takes.
 struct AppendUses {
     const Operator& op;
     bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }

@@ -1,6 +1,6 @@
 #pragma once
-// Emits the pieces for raw elements: those that move them through shared memory, for stages that work on
-// tiles, and the struct of an element's columns, for stages that move elements and lift them later.
+// Emits pieces for elements that are not lifted yet. Some move them through shared memory, for stages that
+// work on tiles. The struct Columns is for stages that move elements and lift them later.
 #include <vector>
 
 #include "codegen/section/operator_section.h"
@@ -10,12 +10,12 @@ namespace segfold {
 /// Returns the columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// Returns the column whose elements `lift` returns unchanged as states. Returns null if `lift` does anything
-/// else, or if the operator has no identity.
+/// Returns the column whose elements `lift` returns unchanged as states. Returns null if there is none, or if
+/// the operator has no identity.
 const Parameter* kept_column(const Operator& op);
 
-/// True if kernels may copy elements straight to the shared memory of their states, bypassing registers: each
-/// state is an element of four or eight bytes, and the target has asynchronous copies.
+/// True if kernels may copy elements straight to the shared memory of their states, bypassing registers. For
+/// this, each state must be an element of four or eight bytes, and the target must have asynchronous copies.
 bool copies_items(const Problem& problem);
 
 /// Number of items that a lane takes in one step, unless the stage has a `let` size `step_items`.
@@ -40,8 +40,8 @@ std::vector<Piece> tile_section(const Problem& problem, const StepItems& step = 
 /// that holds the step.
 std::string item_of_step(const Parameter& column, const StepItems& step, const std::string& items);
 
-/// Returns the pieces Columns, load_columns() and lift_columns(). There are none if `lift` reads no column.
-/// lift_columns() takes no `index` and no `position`; it is left out if `lift` needs one of them.
+/// Returns the pieces Columns, load_columns() and lift_columns(); none if `lift` reads no column.
+/// lift_columns() takes neither `index` nor `position`. It is omitted if `lift` needs one of them.
 std::vector<Piece> columns_section(const Operator& op);
 
 }  // namespace segfold

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPiece = "//% piece ", kEach = "//% each ", kEnd = "//% end";
 
-/// The holes of a text and of the texts that enclose it, the outermost first.
+/// The holes of a text and of the texts that enclose it, outermost first.
 using Scope = std::vector<const Holes*>;
 
 [[noreturn]] void fail(std::string_view what, std::string_view name)

@@ -1,5 +1,5 @@
 #pragma once
-// Fills the texts of kernels/vocabulary, which surround an operator's expressions.
+// Fills the holes in the texts of kernels/vocabulary, which surround an operator's expressions.
 #include <map>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace segfold {
 
 /// Values for the holes of a text. A value replaces the hole `@NAME@`. Lines below `//% each LIST` are
-/// repeated for each item of a list, with the item's values.
+/// repeated for each item of the list, with the item's values.
 struct Holes {
     std::map<std::string, std::string, std::less<>> values;
     std::map<std::string, std::vector<Holes>, std::less<>> lists = {};

@@ -47,8 +47,8 @@ public:
     /// its newline.
     std::string_view next()
     {
-        // Skips to the next character that may begin a comment or quotation. This must be fast, because the
-        // texts of all plans are read.
+        // Skips to the next character that may begin a comment or a quotation. This must be fast, because it
+        // runs on the text of every plan.
         const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
         for (;;) {
             const auto* const end = source_.data() + source_.size();
@@ -109,7 +109,7 @@ std::size_t forbidden_length(std::string_view source, std::size_t at)
     return unshown_length(source.substr(at));
 }
 
-/// Describes a part of the comment that a compiler may read in another way than a person; empty if there is
+/// Describes a part of the comment that a compiler may read differently from a person; empty if there is
 /// none.
 std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
 {

@@ -60,13 +60,13 @@ std::optional<Step> step_called(std::string_view word, const NamedStep (&known)[
 struct Node {
     Step step = Step::number;
     std::uint32_t arguments[3] = {};  ///< indices into Compiled::nodes
-    std::int64_t number = 0;          ///< the node's number, or the index of its name or fault in Compiled
+    std::int64_t number = 0;          ///< the number, or the index in Compiled of the name or fault
 };
 
 }  // namespace
 
-/// A formula as an array of nodes with numbered names, which can be evaluated quickly. Speed matters, because
-/// each choice of a stage evaluates formulas of all stages.
+/// A formula as an array of nodes with numbered names, for quick evaluation. Speed matters because each
+/// choice of a stage evaluates the formulas of all stages.
 struct Formula::Compiled {
     std::vector<Node> nodes;  ///< the root is the last one
     std::vector<FormulaName> names;
@@ -217,7 +217,7 @@ private:
 namespace {
 
 /// Parses the formula at `place` in a stage's file. The parser counts columns from the beginning of the
-/// formula, not of the line. An error's message therefore names only the line; its excerpt shows the column.
+/// formula, not of the line. So an error's message names only the line. Its excerpt shows the column.
 Expression read(const std::string& place, const std::string& text)
 {
     try {

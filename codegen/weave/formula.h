@@ -1,5 +1,6 @@
 #pragma once
-// The integer expressions of stage files: sizes of grids and scratch memory, needs, conditions on tunables.
+// The integer expressions of stage files, for sizes of grids and scratch memory, needs, and conditions on
+// tunables.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,16 +11,16 @@
 
 namespace segfold {
 
-/// An expression over 64-bit integers, in the language's own grammar, with ceil_div(a, b), min and max.
+/// An expression over 64-bit integers in the language's own grammar, with ceil_div(a, b), min and max.
 class Formula {
 public:
     Formula() = default;
     /// Parses `text`. `place` is its file and line for messages, such as "stages/tile_scan.cu:9". Throws
-    /// SpecError if `text` is no expression.
+    /// SpecError if `text` is no valid expression.
     Formula(std::string place, const std::string& text);
 
-    /// Returns the value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division
-    /// by zero, or a value beyond 64 bits.
+    /// Returns the value. Comparisons and logical operations give 0 or 1. Throws SpecError for an unknown
+    /// name, a division by zero, or a value that does not fit into 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
     /// True if `names` has a value for every name in the formula.
     [[nodiscard]] bool is_over(const FormulaNames& names) const;

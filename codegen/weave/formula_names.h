@@ -12,8 +12,7 @@
 
 namespace segfold {
 
-/// A name in a formula. Each different name has its own number in the process. Lookups use this number as an
-/// index.
+/// A name in a formula. Each distinct name has its own number in the process, which lookups use as an index.
 class FormulaName {
 public:
     template <std::convertible_to<std::string_view> Text>
@@ -33,8 +32,8 @@ private:
     const Kept* kept_;
 };
 
-/// A map from the names in formulas to their values; bools are 0 and 1. Copies of the map are cheap, because
-/// the choice of a stage makes several of them.
+/// A map from the names in formulas to their values; bools are 0 and 1. Copies must be cheap, because the
+/// choice of a stage makes several of them.
 class FormulaNames {
 public:
     using Entry = std::pair<FormulaName, std::int64_t>;

@@ -1,6 +1,6 @@
 #pragma once
-// Reads lines that occur in the front matter of both stages and probes. If a line is faulty, every function
-// that takes `place` throws a SpecError whose message begins with `place`.
+// Reads lines that occur in the front matter of both stages and probes. All functions with a parameter
+// `place` throw SpecError for a faulty line. The message begins with `place`.
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +23,7 @@ struct Scratch {
     std::string name;     ///< the kernel parameter's name
     std::string element;  ///< type of an element, such as "State", "Index" or "unsigned"
     Formula count;
-    /// True if it must be zero before the first launch; kernels leave it ready for the next launch.
+    /// True if it must be zero before the first launch. Kernels leave it ready for the next launch.
     bool zero = false;
 };
 
@@ -37,8 +37,7 @@ struct Launch {
 /// Splits `text` at each `separator`, and removes blanks around the items.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// Reads "NAME = VALUE, VALUE, ...". In place of a value, FIRST..LAST stands for all values from FIRST to
-/// LAST.
+/// Reads "NAME = VALUE, VALUE, ...". FIRST..LAST stands for all values from FIRST to LAST.
 Tunable read_tunable(const std::string& argument, const std::string& place);
 
 /// Appends a tunable to `tunables`. Throws SpecError if `tunables` already has one of the same name.

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// True if `mark` begins the declaration of the name at `at`.
+/// True if `mark` begins a declaration whose name stands at `at`.
 bool is_kernel(std::string_view body, std::size_t at, std::string_view mark)
 {
     const auto global = body.rfind(mark, at);

@@ -20,9 +20,9 @@ bool may_break(std::string_view line, std::size_t space)
            std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
 }
 
-/// Returns the index of the best blank for a break: the last one within `width` with the fewest open
-/// parentheses. If there is none within `width`, returns the first one beyond. Returns npos if the line
-/// cannot be broken.
+/// Returns the index of the blank at which to break the line. It is the last blank within `width` among the
+/// blanks with the fewest open parentheses. If there is none within `width`, it is the first one beyond.
+/// Returns npos if the line cannot be broken.
 std::size_t find_break(std::string_view line, std::size_t width)
 {
     std::size_t best = std::string_view::npos;

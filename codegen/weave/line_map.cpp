@@ -55,7 +55,7 @@ std::string renumbered(std::string_view line, const LineMap& lines)
                        line.substr(end));
 }
 
-/// Replaces places in the emitted text, such as NAME:67, by their origins.
+/// Replaces positions in the emitted text, such as NAME:67, by their origins.
 std::string replaced_places(std::string_view line, std::string_view text_name, const LineMap& lines)
 {
     std::string result;

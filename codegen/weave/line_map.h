@@ -8,8 +8,7 @@
 
 namespace segfold {
 
-/// The numbers of the lines that weaving copied from a file, in the order of the woven text. The number 0
-/// stands for an added blank line.
+/// For each line of a woven text, its number in `file`. The number 0 stands for an added blank line.
 struct WovenLines {
     std::string file;
     std::vector<int> lines;
@@ -49,8 +48,8 @@ private:
     std::vector<Origin> origins_;
 };
 
-/// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the origin of the line; NAME is `text_name`.
-/// Renumbers the lines of quoted code in the same way. Lines without an origin stay unchanged.
+/// Replaces NAME:LINE and NAME(LINE) in a compiler's messages by the origin of the line, where NAME is
+/// `text_name`. Renumbers the lines of quoted code in the same way. Lines without an origin stay unchanged.
 [[nodiscard]] std::string name_origins(std::string_view messages, std::string_view text_name,
                                        const LineMap& lines);
 

@@ -28,13 +28,13 @@ void add_words(std::string_view text, Identifiers& words);
 /// Returns every identifier of `text`, outside of comments.
 Identifiers words_of(std::string_view text);
 
-/// Adds every identifier at file scope of C++ `text`: declared names and the types in their declarations.
-/// File scope is outside of all braces, parentheses and brackets, except the braces of `extern "C" { }` and
-/// of namespaces. Comments and lines that begin with `#` do not count.
+/// Adds every identifier at file scope of C++ `text`, that is, declared names and the types in their
+/// declarations. File scope is outside of all braces, parentheses and brackets, except the braces of `extern
+/// "C" { }` and of namespaces. Ignores comments and lines that begin with `#`.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
-/// Returns the text of the pieces whose names are in `words`, and of the pieces that these pieces mention in
-/// turn. Blank lines separate the pieces, except within a series of aliases or of constants.
+/// Returns the text of the pieces whose names are in `words`, and of all pieces that these need, directly or
+/// through others. Blank lines separate the pieces, except within a series of aliases or of constants.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
 }  // namespace segfold

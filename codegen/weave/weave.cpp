@@ -27,7 +27,7 @@ Directive read_directive(std::string_view code, int line)
     return {std::string(word), std::string(trim_line(rest.substr(word.size()))), line};
 }
 
-/// A text, and the number that each of its lines has in the line's file.
+/// A text, and for each of its lines the line number in its file.
 struct Taken {
     std::string text;
     std::vector<int> lines;

@@ -39,15 +39,15 @@ struct Woven {
     std::vector<std::string> parts;
     std::string body;                  ///< the stage's own text, without directives
     std::vector<std::string> numbers;  ///< names in `//% number NAME` lines, in order
-    /// Directives of kept paragraphs in the stage file and the parts, in order. From parts, these are only
-    /// `let`, `scratch` and `launch`.
+    /// Directives of kept paragraphs in the stage file and the parts, in order. Parts contribute only `let`,
+    /// `scratch` and `launch`.
     std::vector<Directive> directives;
 };
 
-/// Resolves `//% if / elif / else / end` by `facts`, and includes parts named by `//% use`.
+/// Resolves `//% if / elif / else / end` by `facts`, and includes the parts that `//% use` lines name.
 ///
-/// `//% number NAME` becomes the parameter `int NAME,` if the fact at_launch is true. Otherwise the line is
-/// removed. A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws
+/// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. `//% number NAME`
+/// becomes the parameter `int NAME,` if the fact at_launch is true; otherwise the line is removed. Throws
 /// SpecError with file and line for an unknown fact, an unbalanced block, an unknown part, or a cycle of
 /// parts.
 Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part);

@@ -9,8 +9,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Copies an expression of combine. The copy uses new names for locals, and reads the locals of `lifted` in
-/// place of the later state's fields.
+/// Copies an expression of combine with new names for its locals. Replaces fields of the later state by the
+/// locals in `lifted`.
 Expression renamed(const Expression& expression, const Names& locals, const Names& lifted)
 {
     ExpressionNode node = *expression;

@@ -6,12 +6,13 @@
 
 namespace segfold {
 
-/// Builds one block that computes combine(earlier, lift(element)) for a checked operator. Locals of the block
-/// hold the lifted values, which stand for the fields of the later state.
+/// Returns one block that computes combine(earlier, lift(element)) of a checked operator. Its locals hold the
+/// lifted fields in place of the later state.
 Block joined_lift(const Operator& op);
 
-/// Name of a parameter or place (index, position, segment) that append reads but lift does not; empty if
-/// there is none. check() refuses such an append, because stages load only the parameters that lift reads.
+/// Returns the name of a parameter or place (index, position, segment) that append reads but lift does not;
+/// empty if there is none. check() refuses such an append, because stages load only the parameters that lift
+/// reads.
 std::string read_by_append_alone(const Operator& op);
 
 /// True if lift reads a table. Stages then ignore `append`. A scalar does not count as a table.

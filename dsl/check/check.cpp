@@ -64,7 +64,7 @@ private:
             fail(position, "'" + name + "' has a meaning in the language and cannot be a name of your own");
     }
 
-    /// Checks names given in C++ as the lexer checks names in a text.
+    /// Checks names given in C++ by the rules that the lexer applies to names in texts.
     void check_spelling(const std::string& name, Position position) const
     {
         const auto letter = [](char c) {
@@ -84,8 +84,8 @@ private:
                                           : "it begins a local name: let NAME = VALUE;");
     }
 
-    /// Checks that no expression is too deep or too large for recursion, and that none built in C++ lacks a
-    /// value.
+    /// Checks that no expression is too deep or too large for recursion, and that every expression built in
+    /// C++ has a value.
     void check_sizes() const
     {
         int size = 0;
@@ -391,8 +391,8 @@ private:
         }
     }
 
-    /// Throws a fault because two uses of an untyped local need different types. The message says which use
-    /// must convert.
+    /// Throws because two uses of an untyped local need different types. The message says which use must
+    /// convert.
     [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
     {
         auto kept = *uses.first, changed = *uses.other;
@@ -427,7 +427,8 @@ private:
         fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// Index in `fields` of the assigned field. Throws if the field is unknown, or if it was set before.
+    /// Returns the index in `fields` of the field that `assignment` sets. Throws if the field is unknown or
+    /// was set before.
     template <class Fields>
     std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
                          const std::string& part, const std::string& kind) const
@@ -466,7 +467,7 @@ private:
             list += (list.empty() ? "" : ", ") + field.name;
         }
         const auto suggestion = did_you_mean(assignment.field, names);
-        // Only a text, not C++, needs `let`.
+        // The hint about `let` applies to texts only, not to C++.
         const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;
         fail(assignment.position,
              "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,

@@ -1,5 +1,5 @@
 #pragma once
-// Checks names and types: finds every fault of an operator that shows without data.
+// Checks an operator's names and types. Finds every fault that can be seen without data.
 #include <map>
 #include <set>
 #include <string>
@@ -15,24 +15,25 @@ namespace segfold {
 /// Throws SpecError. If the operator came from a text, the message has the place and a caret.
 Operator check(Operator op);
 
-/// True for the reserved words: names of parts, of constants and of places such as `index`.
+/// True for a reserved word: the name of a part, of a constant or of a place such as `index`.
 bool is_reserved(std::string_view name);
 
 /// True for every word with a meaning in the language: reserved words, types and functions. None of these may
 /// name a user's own variable.
 bool is_taken(std::string_view name);
 
-/// The parts of a text that could not be read. Faults that may only follow from these are not reported.
+/// Parts of a text that the parser could not read. Faults that may be mere consequences of them are not
+/// reported.
 struct Unread {
     std::set<std::string> declared;                       ///< names in unread parameters, fields and results
     std::map<std::string, std::set<std::string>> blocks;  ///< part -> names in its unread statements
     bool parts = false;                                   ///< true if whole parts could not be read
 };
 
-/// Checks a text that was read only in part. Adds faults to `complaints`, except those that `unread` may
-/// explain.
+/// Checks an operator whose text was read only in part. Adds faults to `complaints`, except faults that
+/// `unread` may explain.
 ///
-/// The operator returned is valid only if there are no complaints.
+/// The returned operator is valid only if there are no complaints.
 Operator check(Operator op, const Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// The `name` of an integer node that holds a loop counter's value; other integer nodes have no name.
+/// `name` of an integer node that holds the value of a loop counter. Other integer nodes have no name.
 constexpr const char* kCounter = "counter";
 
 /// Largest number of nodes that the expansion may create. A finished operator may have only kMostNodes.
@@ -111,7 +111,7 @@ std::optional<Expression> folded(const ExpressionNode& node)
     return truth ? std::optional(boolean(*truth)) : std::nullopt;
 }
 
-/// Removes the marks of counters from a tree.
+/// Removes the name kCounter from the nodes of a tree.
 Expression unmarked(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -122,7 +122,7 @@ Expression unmarked(const Expression& expression)
     return Expression(std::move(node));
 }
 
-/// Splits "bins[3]" into a name and an index; none for a name alone.
+/// Splits "bins[3]" into the name and the index. Returns none for a name without an index.
 std::optional<std::pair<std::string, std::int64_t>> split_entry(const std::string& target)
 {
     if (const auto open = target.find('['); open != std::string::npos)
@@ -408,7 +408,7 @@ private:
         });
     }
 
-    /// Returns the entry at a constant index, or for a computed index a choice between all entries.
+    /// Returns the entry at a constant index. For a computed index, returns a choice among all entries.
     template <class Entry>
     Expression choose(const ExpressionNode& node, std::int64_t size, const Entry& entry)
     {

@@ -33,27 +33,27 @@ struct Shorthands {
     Arrays results;
 };
 
-/// `name` of a comparison between an entry's number and a computed index. It tells check() to require an
-/// integer index; check() then removes the name.
+/// Marks a node that compares a computed index with an entry's number, as the node's `name`. With this mark,
+/// check() requires an integer index. check() removes the mark.
 inline constexpr const char* kChoosesEntry = "index";
 
 /// Largest number of entries of an array, and of rounds of one loop.
 inline constexpr std::int64_t kMostEntries = 256;
 
-/// The name of entry `index` of an array: "bins_3".
+/// Returns the name of entry `index` of an array: "bins_3".
 std::string entry_name(const std::string& array, std::int64_t index);
 
 /// Makes the value of a loop counter. Operations on such values are computed during the expansion.
 Expression make_counter(std::int64_t value);
 
-/// Value of an expression of integer constants; none for any other expression, or if the value exceeds 64
-/// bits.
+/// Returns the value of an expression made of integer constants. Returns none for any other expression, or if
+/// the value does not fit into 64 bits.
 std::optional<std::int64_t> constant_value(const Expression& expression);
 
 /// Expands calls of functions and entries of arrays in an operator that has not been checked.
 ///
 /// An assignment or a local may be named "bins[3]". A gather whose symbol is an operand's name stands for
-/// `a.bins[3]`. Adds faults to `complaints`, and the statements that they make unusable to `unread`.
+/// `a.bins[3]`. Adds faults to `complaints`, and names set by faulty statements to `unread`.
 void expand(Operator& op, const Shorthands& shorthands, Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

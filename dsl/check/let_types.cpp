@@ -25,8 +25,7 @@ public:
 
     void expect(const std::string& local) { demands_[local]; }
 
-    /// Walks over an expression. `context` is the type that a number in the place of the expression would
-    /// have.
+    /// Walks over an expression. `context` is the type that a bare number would take in the same place.
     void walk(const Expression& expression, std::optional<Type> context)
     {
         const auto& node = *expression;
@@ -91,7 +90,8 @@ private:
             local->second.push_back({{*type, name.position}, takes_any});
     }
 
-    /// The type of the operands of `node`: the first type that an operand states, else `context`.
+    /// Returns the common type of the operands of `node`: the first type that an operand states, else
+    /// `context`.
     [[nodiscard]] std::optional<Type> common(const ExpressionNode& node, std::optional<Type> context) const
     {
         if (node.symbol == "&&" || node.symbol == "||")

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the types of locals whose values are untyped numbers alone, from the uses of the locals.
+// Infers the types of locals whose values are made of untyped numbers. The uses of a local decide its type.
 #include <map>
 #include <optional>
 #include <string>
@@ -30,11 +30,11 @@ struct TypedValue {
 /// Collects the uses of the locals in `lets` whose values state no type by themselves. The keys are the names
 /// of the locals.
 ///
-/// A use requires the type that a number would take in the same place: the type of the assigned field, of the
-/// other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so they
-/// count only if no other use decides. If the value of another untyped local uses p, the uses of that local
-/// decide. `typing` knows all names of the block except its locals. `assigned` holds the values of its
-/// fields.
+/// A use requires the type that a bare number would take in the same place: the type of the assigned field,
+/// of the other operand or of the other argument. A conversion f32(p) and an index t[p] accept any type, so
+/// they count only if no other use decides. If the value of another untyped local uses p, the uses of that
+/// local decide. `typing` knows all names of the block except its locals. `assigned` holds the values that
+/// the block assigns to fields.
 std::map<std::string, LetUses> let_uses(Typing typing, const std::vector<Let>& lets,
                                         const std::vector<TypedValue>& assigned);
 

@@ -16,7 +16,7 @@ bool has(const auto& fields, const std::string& name)
     return std::ranges::any_of(fields, [&](const auto& field) { return field.name == name; });
 }
 
-/// True if the author may mean any output: the block gives one value without a name, or sets an unknown name.
+/// True if `block` may set any output, because it gives one value without a name or sets an unknown name.
 bool is_open(const Operator& op, const Block& block)
 {
     return std::ranges::any_of(block.assignments,
@@ -41,7 +41,7 @@ void find_unshared(const Operator& op, bool is_read, std::vector<OutputFault>& f
     }
 }
 
-/// Finds results that `map` cannot read by name: the name is that of a parameter, or reserved.
+/// Finds results that `map` cannot read, because a parameter has the same name or the name is reserved.
 void find_hidden_results(const Operator& op, std::vector<OutputFault>& faults)
 {
     for (const auto& result : op.results) {

@@ -14,7 +14,7 @@ const Parameter* find_parameter(const Operator& op, const std::string& name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// The names and the fields of the state that hold rows.
+/// Names and fields that hold rows.
 struct Rows {
     std::set<std::string> names;   ///< parameters, locals and results that hold rows
     std::set<std::string> fields;  ///< fields of the state that hold rows
@@ -59,8 +59,9 @@ Rows rows_of(const Operator& op)
     return rows;
 }
 
-/// Reports each read of a table of rows that happens only under a condition, or whose index depends on a row.
-/// A fold reads a row for all its features at once. `always` is false inside of a condition's sides.
+/// Reports each conditional read of a table of rows, and each read whose index depends on a row. Both are
+/// faults, because a fold reads a row for all its features at once. `always` is false inside the sides of a
+/// condition.
 void find_read_faults(const Operator& op, const Rows& rows, const Expression& expression, bool always,
                       std::vector<RowFault>& faults)
 {

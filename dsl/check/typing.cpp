@@ -24,7 +24,7 @@ bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"
 bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_number(Type type) { return type != Type::boolean; }
 
-/// Largest magnitudes of an integer type's literals: below zero and above zero.
+/// Largest magnitude of a negative and of a positive literal of an integer type.
 struct Magnitudes {
     std::uint64_t below, above;
 };
@@ -39,7 +39,7 @@ Magnitudes magnitudes(Type type)
     return {0, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1};
 }
 
-/// True if the number rounds to a finite value of `type`.
+/// True if the literal rounds to a finite value of `type`.
 bool fits(const ExpressionNode& literal, Type type) { return std::isfinite(rounded_literal(literal, type)); }
 
 std::string_view domain_name(Function::Domain domain)
@@ -51,7 +51,7 @@ std::string_view domain_name(Function::Domain domain)
     }
 }
 
-/// An example of a conversion, `T(...)`, with the expression itself if it is short.
+/// Returns an example of a conversion, `T(...)`, with the expression itself if it is short.
 std::string conversion(Type type, const Expression& expression)
 {
     constexpr std::size_t longest = 24;
@@ -59,7 +59,7 @@ std::string conversion(Type type, const Expression& expression)
     return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
 }
 
-/// Returns the one of two types that can hold more of the other's values.
+/// Returns whichever of two types can hold more values of the other.
 Type wider(Type left, Type right)
 {
     if (is_float(left) != is_float(right))
@@ -69,7 +69,7 @@ Type wider(Type left, Type right)
     return size_bytes(right) > size_bytes(left) ? right : left;
 }
 
-/// Advice for a number that a floating-point type does not hold.
+/// Returns advice for a number that is too large for a floating-point type.
 std::string inf_or_wider(const ExpressionNode& number)
 {
     return std::string("use inf, or ") + (fits(number, Type::f32) ? "f32" : "f64");
@@ -87,7 +87,7 @@ bool takes(const std::string& symbol, Type type)
     return symbol == "==" || symbol == "!=" || is_number(type);
 }
 
-/// Describes in a message the operands that an operation takes.
+/// Returns the operands of an operation in words, for a message.
 std::string taken_by(const std::string& symbol)
 {
     if (is_logical(symbol))
@@ -100,8 +100,8 @@ std::string taken_by(const std::string& symbol)
     return "it takes numbers";
 }
 
-/// False if the language has no such operation, constant or limit. The parser never makes such a node, but
-/// C++ code may.
+/// True if the language has the operation, constant or limit of `node`. The parser makes only such nodes, but
+/// C++ code may make others.
 bool is_known(const ExpressionNode& node)
 {
     const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
@@ -415,8 +415,8 @@ Expression Typing::convert(const Expression& expression)
     if (node.symbol == kGenericConversion && context == node.type)
         return resolve(node.arguments[0], context);
     if (!context) {
-        // A bare number takes the target type. But for the target bool it is i32, and with a fraction, inf or
-        // nan it is f64 unless the target is a floating-point type.
+        // A bare number takes the target type, with two exceptions. If the target is bool, it is i32. If it
+        // has a fraction or is inf or nan, and the target is not a floating-point type, it is f64.
         const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
                                                                             : node.arguments[0];
         const bool fraction = bare->kind == ExpressionKind::real || bare->kind == ExpressionKind::constant;

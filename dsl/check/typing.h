@@ -1,6 +1,6 @@
 #pragma once
-// Types of expressions. Numbers take their type from the context; every other expression has a type of its
-// own.
+// Finds the types of expressions. A number takes its type from the context; every other expression states its
+// own type.
 #include <map>
 #include <optional>
 #include <set>
@@ -43,12 +43,12 @@ public:
 
     /// Adds a local.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Adds a name about which no further message is given.
+    /// Adds a name that is to cause no further message.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
-    /// The type that an expression states by itself; none if it is made of numbers alone, or if the type is
-    /// unknown.
+    /// Returns the type that an expression states by itself. Returns none if it is made of numbers alone, or
+    /// if the type is unknown.
     [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
 
 private:
@@ -69,9 +69,10 @@ private:
     [[nodiscard]] bool is_scalar(std::string_view name) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
     [[nodiscard]] std::vector<std::string_view> known_names() const;
-    /// Tells how to reach a name that is unknown in this block; empty if the name is unknown everywhere.
+    /// Returns a hint on how to reach a name that is unknown in this block; empty if it is unknown
+    /// everywhere.
     [[nodiscard]] std::string way_to(std::string_view name) const;
-    /// A type for examples in messages: one that the operator uses, floating-point if `real`.
+    /// Returns a type that the operator uses, for examples in messages. Floating-point if `real` is true.
     [[nodiscard]] Type likely_type(bool real) const;
     /// Throws PlacedError because the type of `at` is unknown. The message shows how to convert `example`.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,

@@ -178,7 +178,7 @@ Expression Typing::gather(const Expression& expression)
         std::vector<std::string_view> names;
         for (const auto& entry : scope_.tables)
             names.push_back(entry.first);
-        // A scalar argument of an operator in `use` appears as a read of entry 0.
+        // If `use` made this operator, a scalar argument appears as a read of entry 0.
         const auto& place = *node.arguments[0];
         const bool may_be_scalar = place.kind == ExpressionKind::integer && place.magnitude == 0 &&
                                    !scope_.names.contains(node.name);

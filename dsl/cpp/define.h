@@ -1,5 +1,5 @@
 #pragma once
-// Defines operators in C++: typed states, columns, tables and results, and the parts made of these.
+// Defines operators in C++ from typed states, columns, tables and results.
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -33,7 +33,8 @@ public:
         add_field(field);
     }
 
-    /// Lifts one element: `body` sets every field of `s`, or returns the value of the only field.
+    /// Defines lift, which turns one element into a state. `body` sets every field of `s`, or returns the
+    /// value of the only field.
     ///
     ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
     ///     op.lift(x);
@@ -61,7 +62,8 @@ public:
         return *this;
     }
 
-    /// Joins two neighbouring states. The first one always covers the earlier elements.
+    /// Defines combine, which joins two neighbouring states. The first operand always covers the earlier
+    /// elements.
     ///
     ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
     ///     op.combine([](auto a, auto b) { return a + b; });  // one field; several: return a or b
@@ -97,9 +99,9 @@ public:
         return *this;
     }
 
-    /// Appends an element to a state. Define it if it takes fewer steps than lift and combine. Its value must
-    /// equal combine(a, lift). It may read columns and scalars, as lift does, but no tables. Elements are
-    /// appended in ascending order of their index.
+    /// Defines append, which adds one element to a state. It is worth defining if it takes fewer steps than
+    /// lift and combine. Its value must equal combine(a, lift). It may read columns and scalars, as lift
+    /// does, but no tables. Elements are appended in ascending order of their index.
     ///
     ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
     ///     op.append([&](auto a) { return max(a, x); });    // of one field
@@ -128,7 +130,8 @@ public:
         return *this;
     }
 
-    /// Computes the results from the state of a whole segment: sets all of them, or returns the only one.
+    /// Defines finish, which computes the results from the state of a whole segment. `body` sets all results,
+    /// or returns the only one.
     ///
     ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
     ///     op.finish([](auto s) { return s.best; });
@@ -143,7 +146,7 @@ public:
         return *this;
     }
 
-    /// Gives an empty segment its results. Without `empty` they are finish(identity).
+    /// Defines the results of an empty segment. Without this part they are finish(identity).
     ///
     ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
     ///     op.empty(nan<double>());
@@ -166,9 +169,9 @@ public:
         return *this;
     }
 
-    /// Write-back: computes outputs of each element from the finished results of its segment. Sets every
-    /// Each, or returns the value of the only one. `body` may take the state as its argument; if there is no
-    /// finish, the state's fields are the results.
+    /// Defines map (write-back), which computes outputs of each element from the finished results of its
+    /// segment. `body` sets every Each, or returns the value of the only one. `body` may take the state as
+    /// its argument. If there is no finish, the state's fields are the results.
     ///
     ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
     ///     op.map([&] { y = x - mean(); });
@@ -194,9 +197,9 @@ public:
         return *this;
     }
 
-    /// Running results: computes outputs of each element from the state of the elements before it in its
-    /// segment, and from the state with it. Sets every Each that map does not set, or returns the value of
-    /// the only one.
+    /// Defines scan (running results). It computes outputs of each element from two states: `before` covers
+    /// the earlier elements of the segment, `through` also the element itself. `body` sets every Each that
+    /// map does not set, or returns the value of the only one.
     ///
     ///     op.scan([](Streak before, Streak through) { return through.trailing; });
     template <class Body>
@@ -206,7 +209,7 @@ public:
         scan_by(recording, body, at);
         return *this;
     }
-    /// A scan from the end of each segment: `before` is the state of the later elements.
+    /// Defines a scan from the end of each segment. Its state `before` covers the later elements.
     template <class Body>
     Definition& reverse_scan(const Body& body, SourceLocation at = SourceLocation::current())
     {
@@ -226,7 +229,7 @@ public:
     }
 
 private:
-    /// Makes the state of an operand; without an operand, the state that the part sets.
+    /// Makes the state of `operand`. If there is no operand, makes the state that the part sets.
     static S make_state(const Recording& recording, std::optional<Operand> operand)
     {
         const Making making(recording, operand);
@@ -316,13 +319,13 @@ private:
                            kTypeOfFirst<V>);
     }
 
-    /// Type of a value that is given to a result with a declared type. None for a plain number, which takes
-    /// the declared type.
+    /// Type of a value that is given to a result with a declared type. None for a plain number, because it
+    /// takes the declared type.
     template <class V>
     static constexpr auto kTypeOfGiven = AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt;
 
-    /// Type of a value that is given to a result without a declared type. None for plain 0 and 0.5, which fit
-    /// any type; 0.5f is a float.
+    /// Type of a value that is given to a result without a declared type. None for plain numbers such as 0
+    /// and 0.5, which fit any type. The number 0.5f has the type f32.
     template <class V>
     static constexpr auto kTypeOfFirst = AnyValue<V> || std::same_as<V, float>
                                              ? std::optional(kTypeOf<Common<V>>)
@@ -331,8 +334,8 @@ private:
 
 /// Defines an operator with the state `S`. Calls `body` with a `Definition<S>`.
 ///
-/// The operator has the same tree as one read from text. Throws SpecError that begins with the faulty line of
-/// the C++ source.
+/// The operator's tree equals the tree of the same operator read from text. Throws SpecError, whose message
+/// begins with the faulty line of the C++ source.
 template <class S, class Body>
 Operator define(std::string name, const Body& body, SourceLocation at = SourceLocation::current())
 {
@@ -341,8 +344,8 @@ Operator define(std::string name, const Body& body, SourceLocation at = SourceLo
     return op.build();
 }
 
-/// Defines an operator of one field. Its operands are values. Its only result is called `result` unless
-/// finish or a Result names it.
+/// Defines an operator whose state has one field. The operands of its parts are values. Its only result is
+/// called `result` unless finish or a Result names it.
 template <ValueType T, class Body>
 Operator define(std::string name, const Field<T>& field, const Body& body,
                 SourceLocation at = SourceLocation::current())
@@ -372,7 +375,7 @@ inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current(
     return Value<std::int64_t>(place_handle("position", place(at)));
 }
 
-/// The segment's number. Allowed in lift, finish, empty, map and scan.
+/// The index of the segment. Allowed in lift, finish, empty, map and scan.
 inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("segment", place(at)));

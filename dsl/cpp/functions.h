@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// The type of a plain number if nothing else decides. It depends on the number's width.
+/// Type of a plain number if nothing else decides its type. The number's width decides.
 template <Plain N>
 using PlainType = std::conditional_t<
     std::same_as<N, bool> || std::floating_point<N>, N,
@@ -53,14 +53,14 @@ struct CommonOf<A, B, Rest...> {
 template <class... A>
 using Common = typename decltype(CommonOf<A...>::type())::type;
 
-/// A call of a function. Its arguments have type `T`. Its value has type `R`, which is `T` by default.
+/// Makes a call of a function. The arguments have type `T`. The call has type `R`, which is `T` by default.
 template <class T, class R = T, class... A>
 Value<R> call_function(const char* function, const SourceLocation& at, const A&... arguments)
 {
     return Value<R>(Terms::call(function, {Argument<T>(arguments, at).term()...}, kTypeOf<T>, place(at)));
 }
 
-/// A call of a function with floating-point arguments.
+/// Makes a call of a function with floating-point arguments.
 template <class R = void, class... A>
 auto call_real(const char* function, const SourceLocation& at, const A&... arguments)
 {

@@ -1,6 +1,6 @@
 #pragma once
-// Typed handles of a definition in C++: fields of a state, columns, tables, scalars, rows, results and
-// outputs; before them, what records the definition while it runs.
+// Typed handles for definitions in C++: fields of a state, columns, tables, scalars, rows, results and
+// outputs. The classes above the handles record a definition while it runs.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ public:
     Recording& operator=(const Recording&) = delete;
 
     /// Sets the only field or result. `type` is the type of the value; none for a plain number. `first` is
-    /// the type for a result without a declared type; none if the value states no type.
+    /// the type that a result without a declared type takes; none if the value states no type.
     void give(const Term& value, std::optional<Type> type, Position at, std::optional<Type> first = {});
     /// Sets the only output of a map or scan. `type` and `first` mean the same as in give().
     void give_output(const Term& value, std::optional<Type> type, Position at,
@@ -66,11 +66,11 @@ Term place_handle(const char* name, Position at);
 /// Throws SpecError if an array of `count` fields has no entry `number`.
 void require_entry(const std::string& array, int number, int count, Position at);
 
-/// Gives each new State its role while this object lives: an operand, the state that a part sets, or a
+/// While this object lives, gives each new State its role: an operand, the state that a part sets, or a
 /// declaration.
 class Making {
 public:
-    /// Makes new states stand for the given operand; without an operand, for the state that the part sets.
+    /// Makes new states stand for `operand`. If there is none, they stand for the state that the part sets.
     Making(const Recording& recording, std::optional<Operand> operand);
     /// Makes new states declare their fields to `recorder`.
     explicit Making(Recorder& recorder);
@@ -163,8 +163,8 @@ struct State {
 
     State() : whole_(Making::state()) {}
     State(const State&) = default;
-    // A state is never assigned whole: each field records the line that sets it. Compilers show the next line
-    // in their message.
+    // A state cannot be assigned as a whole, because each field records the source line that sets it.
+    // Compilers quote the next line in their error message.
     State& operator=(const State&) = delete;  // segfold: set each field, s.n = a.n; in combine, return a
     [[nodiscard]] const Term& whole() const { return whole_; }
 
@@ -185,7 +185,7 @@ public:
     {}
     Field(const Field&) = default;
 
-    /// This overload is never chosen: `s.n = a.n` calls the overload for Argument, which knows its line.
+    /// Never chosen. `s.n = a.n` calls the overload for Argument, which records the source line.
     Field& operator=(const Field&) requires(sizeof(T) == 0);
     Field& operator=(const Argument<T>& value)
     {

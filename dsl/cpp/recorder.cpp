@@ -16,7 +16,7 @@ thread_local Making* t_making = nullptr;
 
 constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append", "scan"};
 
-/// Replaces each field of the final state, which map may read, by the name of a result.
+/// Replaces each field of the final state by the name of a result, for use in map.
 Expression with_results_named(const Expression& expression)
 {
     const auto& node = *expression;

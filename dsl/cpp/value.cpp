@@ -23,8 +23,8 @@ std::string describe(const Home& home)
     return (home.part.empty() ? "" : home.part + " of ") + "operator '" + home.op + "'";
 }
 
-/// The home (part or definition) of a value computed from values with the homes `left` and `right`. Throws
-/// SpecError if no part of a definition may use both values.
+/// Returns the home (part or definition) of a value computed from values with the homes `left` and `right`.
+/// Throws SpecError if no part of a definition may use both values.
 HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
 {
     if (!right || left == right)
@@ -37,7 +37,7 @@ HomePointer join(const HomePointer& left, const HomePointer& right, Position at)
                      "make values where they are used");
 }
 
-/// Returns a local as an expression that states its type. Returns plain numbers unchanged.
+/// Returns a local as an expression that states its type. Returns other terms unchanged.
 Term without_locals(const Term& term, Type type)
 {
     return term.expression->kind == ExpressionKind::name ? Terms::stated(term, type) : term;

@@ -104,7 +104,8 @@ concept NumberType = RealType<T> || IntegerType<T>;
 template <ValueType T>
 using Acc = std::conditional_t<accumulator_type(kTypeOf<T>) == kTypeOf<T>, T, float>;
 
-/// A C++ number or truth value. Where a Value is expected, it is a literal. Character types do not count.
+/// A C++ number or truth value. Where a Value is expected, it becomes a literal. Character types do not
+/// count.
 template <class N>
 concept Plain = (std::integral<N> || std::floating_point<N>)&&!std::same_as<N, char> &&
                 !std::same_as<N, wchar_t> && !std::same_as<N, char8_t> && !std::same_as<N, char16_t> &&
@@ -146,7 +147,8 @@ struct Terms {
     static Term constant(const char* name, Position at);
     static Term limit(const char* name, Type type, Position at);
 
-    /// Returns `term` with the place `at`. Throws SpecError if the term may only be set, or was moved from.
+    /// Returns `term` with the source position `at`. Throws SpecError if the term may only be set, or was
+    /// moved from.
     static Term read(const Term& term, Position at);
     /// Throws SpecError because a handle is used after it was moved from.
     [[noreturn]] static void refuse_moved(const char* what, Position at);
@@ -221,7 +223,8 @@ private:
 /// A value that the operator will compute from columns, fields or other values.
 ///
 /// `T` is bool, std::int8_t to std::int64_t, std::uint8_t to std::uint64_t, float, double, half or bfloat16.
-/// Both operands of an operation have one type, or one of them is a plain number. `==` makes a comparison.
+/// Both operands of an operation have one type, or one of them is a plain number. Comparisons such as `==`
+/// return a `Value<bool>`, not a bool.
 template <ValueType T>
 class Value {
 public:

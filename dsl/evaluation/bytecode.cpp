@@ -86,7 +86,7 @@ double real_limit(const std::string& name, Type type)
 
 bool is_constant(ExpressionKind kind) { return kind <= ExpressionKind::limit; }
 
-/// Returns the value of a literal, constant or limit. Its `slot` is 0; the caller sets the slot.
+/// Returns the value of a literal, constant or limit as a Constant. The caller must set its `slot`.
 Constant constant_of(const ExpressionNode& node)
 {
     Constant constant{0, *node.type, 0, 0};
@@ -139,7 +139,7 @@ public:
         return std::move(program_);
     }
 
-    /// Makes finish read the identity in place of a state.
+    /// Makes finish read the identity as its state.
     void name_identity()
     {
         for (const auto& field : op_.state)

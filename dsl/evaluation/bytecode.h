@@ -61,7 +61,7 @@ enum class Opcode : std::uint8_t {
 
 /// One step: `slots[out] = opcode(slots[a], slots[b], slots[c])`.
 ///
-/// In a gather, `b` is the number of the table. In jump and jump_unless, `out` is the number of the next
+/// In a gather, `b` is the number of the table. In jump and jump_unless, `out` is the index of the next
 /// instruction and `a` the slot of the condition.
 struct Instruction {
     Opcode opcode;
@@ -99,9 +99,9 @@ struct Program {
 ///   map      columns, result, then index, position, segment, length  ->  outputs that it sets
 ///   scan     state before, state through, columns, then index, position, segment  ->  outputs that it sets
 ///
-/// If the operator has no `finish`, the program of finish copies the state. If it has no `empty`, the program
-/// of empty applies finish to the identity. If it has neither `empty` nor an identity, that program has no
-/// code, and has_empty is false.
+/// If the operator has no `finish`, the program `finish` copies the state. If the operator has no `empty`,
+/// the program `empty` applies finish to the identity. If it has neither `empty` nor an identity, the program
+/// `empty` has no code, and has_empty is false.
 struct Bytecode {
     Program identity, lift, combine, append, finish, empty, map, scan;
     bool has_identity = false, has_append = false, has_empty = false, has_map = false, has_scan = false;

@@ -14,8 +14,8 @@ bool is_narrower(Type target, Type type)
            size_bytes_of_type(target) <= size_bytes_of_type(type);
 }
 
-/// True if a small change of a float operand may change the value by much, or if the instruction rounds on
-/// purpose.
+/// True if rounding of a float operand may change the instruction's value by much, as in a comparison, or if
+/// the instruction itself rounds on purpose.
 bool decides(const Instruction& step)
 {
     if (!is_float(step.type))
@@ -29,7 +29,7 @@ bool decides(const Instruction& step)
     }
 }
 
-/// True if working precision may round the value.
+/// True if the instruction's value may be rounded in working precision.
 bool rounds(const Instruction& step)
 {
     switch (step.opcode) {
@@ -47,8 +47,8 @@ bool rounds(const Instruction& step)
     }
 }
 
-/// Runs a program in both precisions, step by step. Decisions follow working precision, and so do all jumps,
-/// integers and truth values.
+/// Runs a program in both precisions, step by step. Working precision decides comparisons, and thus all
+/// jumps, integers and truth values.
 Outcome run_side_by_side(const Program& program, Slot<long double>* wide, Slot<double>* working,
                          const TableView* tables)
 {
@@ -283,8 +283,8 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
     const auto& combine_code = bytecode_.combine.code;
     const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
     const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
-    // The running state stays in combine's frame, as the earlier operand. `state` only passes new values on
-    // to the frame.
+    // The running state stays in combine's frame, as the earlier operand. `state` only receives new values,
+    // which are then copied to the frame.
     std::copy_n(state, n, earlier);
     for (std::int64_t i = begin + 1; i < end; ++i) {
         if (i % kElementsBetweenLooks == 0)

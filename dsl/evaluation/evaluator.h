@@ -9,11 +9,12 @@
 
 namespace segfold {
 
-/// Working precision rounds as the types demand. Wide precision holds every float in long double.
+/// Precision of floating-point values. Working precision rounds as the types demand. Wide precision holds
+/// every float in long double.
 ///
-/// Lift decides alike in both precisions: comparisons, conversions to integers and to narrower floats, floor,
-/// ceil and round use the values of working precision. Both precisions then fold the same elements, and only
-/// the sums are wide.
+/// In wide precision too, lift takes its decisions from the values of working precision: comparisons,
+/// conversions to integers and to narrower floats, floor, ceil and round. So both precisions fold the same
+/// elements, and only the sums are wide.
 enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
@@ -56,8 +57,9 @@ public:
     void scan(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
               std::int64_t segment, const Value* before, const Value* through, Value* out);
 
-    /// Folds the elements `begin` .. `end` - 1 from left to right; there must be at least one. Element
-    /// `begin` has `position` in its segment. Faster than calls of lift and combine, with the same state.
+    /// Folds the elements `begin` .. `end` - 1 from left to right. There must be at least one element.
+    /// `position` is the index of element `begin` in its segment. Gives the same state as calls of lift and
+    /// combine, but faster.
     void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
               std::int64_t position, std::int64_t segment, Value* state);
 
@@ -81,19 +83,19 @@ private:
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, append_, finish_, empty_, map_, scan_;
-    /// Slots of lift in working precision, from which a lift in wide precision takes its decisions. Empty if
-    /// lift has no decision that rounding may change.
+    /// Slots of lift in working precision, whose values decide for a lift in wide precision. Empty if lift
+    /// has no decision that rounding may change.
     std::vector<Slot<double>> deciding_;
 };
 
 /// Thrown if an element reads outside of a table.
 class OutsideTable : public InputError {
 public:
-    /// The message is `before`, then the number of the reading element, then `behind`.
+    /// Makes the message from `before`, the number of the reading element, and `behind`.
     OutsideTable(std::string before, std::int64_t element, std::string behind);
 
     [[nodiscard]] std::int64_t element() const { return element_; }
-    /// Returns the same error for another element number. Folds that move the elements use it.
+    /// Returns the same error for another element number, for folds that renumber the elements.
     [[nodiscard]] OutsideTable by(std::int64_t element) const { return {before_, element, behind_}; }
 
 private:

@@ -1,7 +1,7 @@
 #pragma once
-// Runs bytecode. This defines the meaning of every operation of the language.
+// Runs bytecode, and so defines the meaning of every operation of the language.
 //
-// All functions are constexpr templates over the floating-point type `Real`, so that the same text serves the
+// All functions are constexpr templates over the floating-point type `Real`. The same code thus serves the
 // reference (in working precision, or with every float held in long double) and Thrust's functors on a GPU.
 #include <cmath>
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Outcome {
     Type index_type = Type::i64;  ///< u64: `index` holds the bits of an unsigned number
 };
 
-/// Wraps an integer: keeps the low bits that its type has, and extends them to 64 bits.
+/// Keeps the low bits of an integer that its type has, and extends them to 64 bits.
 constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
 {
     switch (type) {
@@ -52,7 +52,7 @@ constexpr std::uint64_t wrap(Type type, std::uint64_t bits)
     }
 }
 
-/// Divides integers: x / 0 is 0 and x % 0 is x, so x == x / y * y + x % y always holds; lowest / -1 wraps.
+/// Divides integers. x / 0 is 0 and x % 0 is x, so x == x / y * y + x % y always holds. lowest / -1 wraps.
 constexpr std::uint64_t divide_integers(Type type, std::uint64_t x, std::uint64_t y, bool remainder)
 {
     if (y == 0)
@@ -90,9 +90,9 @@ constexpr std::uint64_t leading_zeros(Type type, std::uint64_t bits)
 constexpr std::uint64_t run_integer(Opcode opcode, Type type, std::uint64_t x, std::uint64_t y)
 {
     const bool is_signed = is_signed_integer(type);
-    const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;  // makes signed order unsigned order
+    const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;  // maps signed order to unsigned order
     const unsigned width = static_cast<unsigned>(size_bytes_of_type(type)) * 8;
-    const auto shift = static_cast<unsigned>(y) & (width - 1);  // a shift counts modulo the width
+    const auto shift = static_cast<unsigned>(y) & (width - 1);  // the shift count is taken modulo the width
     switch (opcode) {
         case Opcode::add: return wrap(type, x + y);
         case Opcode::subtract: return wrap(type, x - y);
@@ -201,8 +201,8 @@ constexpr bool is_test(Opcode opcode)
            opcode == Opcode::is_finite;
 }
 
-/// Converts a value to an integer. Rounds toward zero. A value beyond the type becomes the nearest end of the
-/// type, and NaN becomes 0. As a bool, only 0 is false.
+/// Converts a value to an integer, rounding toward zero. A value outside the type's range becomes the nearest
+/// end of the range, and NaN becomes 0. As a bool, only 0 is false.
 template <class Real>
 constexpr std::uint64_t real_to_integer(Type type, Real value)
 {
@@ -296,7 +296,7 @@ struct Machine {
         }
     }
 
-    /// Writes element `i` of an array of `type`, rounding wide values to it.
+    /// Writes element `i` of an array of `type`. Rounds wide values to the type.
     static constexpr void store(const Value& slot, Type type, void* data, std::int64_t i)
     {
         switch (type) {

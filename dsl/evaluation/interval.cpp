@@ -8,8 +8,8 @@ namespace {
 
 int width_of(Type type) { return type == Type::boolean ? 1 : static_cast<int>(size_bytes(type)) * 8; }
 
-/// Returns the smallest interval that contains the values of `operation` at all pairs of ends. `operation`
-/// must be monotonic in each operand. None if a value overflows.
+/// Returns the smallest interval that contains the values of `operation` at all pairs of interval ends.
+/// `operation` must be monotonic in each operand. Returns none if a value overflows.
 template <class Operation>
 std::optional<Interval> around_corners(const Interval& left, const Interval& right, Operation operation)
 {
@@ -32,7 +32,7 @@ Interval product(Type type, const Interval& left, const Interval& right)
     return exact ? wrapped(type, *exact) : values_of(type);
 }
 
-/// Range of x / y if all y have the same sign.
+/// Returns the range of x / y, if all values of y have the same sign.
 Interval signed_quotient(const Interval& left, const Interval& right)
 {
     if (right.is_empty())
@@ -52,8 +52,8 @@ Interval quotient(Type type, const Interval& left, const Interval& right)
     return wrapped(type, exact);
 }
 
-/// Range of x % y. The value has the sign of x, is less than |y| and at most |x|, and is x if y is 0 or |y| >
-/// |x|.
+/// Returns the range of x % y. The value has the sign of x, is less than |y| and at most |x|. It is x if y is
+/// 0 or if |y| > |x|.
 Interval remainder(const Interval& left, const Interval& right)
 {
     const auto absolute = [](WideInteger x) { return x < 0 ? -x : x; };
@@ -68,7 +68,7 @@ Interval remainder(const Interval& left, const Interval& right)
     return right.contains(0) ? hull(divided, left) : divided;
 }
 
-/// The least 2^k - 1 that is at least `value`, which must not be negative.
+/// Returns the least 2^k - 1 that is at least `value`. `value` must not be negative.
 WideInteger all_ones(WideInteger value)
 {
     WideInteger ones = 0;

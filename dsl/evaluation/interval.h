@@ -1,5 +1,5 @@
 #pragma once
-// Ranges of integers: the range of an operation from the ranges of its operands.
+// Ranges of integers. Computes the range of an operation from the ranges of its operands.
 #include <string_view>
 
 #include "dsl/type.h"
@@ -26,30 +26,30 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
-/// All values of an integer type or of bool.
+/// Returns all values of an integer type or of bool.
 [[nodiscard]] Interval values_of(Type type);
 
-/// The smallest interval that contains both arguments.
+/// Returns the smallest interval that contains both arguments.
 [[nodiscard]] Interval hull(const Interval& left, const Interval& right);
 
-/// The integers that lie in both intervals.
+/// Returns the integers that lie in both intervals.
 [[nodiscard]] Interval meet(const Interval& left, const Interval& right);
 
-/// Range of the integers of `exact` after they wrap in `type`. If `type` is bool, every integer except 0
-/// becomes 1.
+/// Returns the range of the integers of `exact` after they wrap in `type`. If `type` is bool, every integer
+/// except 0 becomes 1.
 [[nodiscard]] Interval wrapped(Type type, const Interval& exact);
 
-/// Range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an arithmetic or bitwise
-/// operation, a shift or a comparison.
+/// Returns the range of `left SYMBOL right` if both operands have type `type`. SYMBOL is an arithmetic or
+/// bitwise operation, a shift or a comparison.
 ///
 /// The interval contains every possible value, and may contain others.
 [[nodiscard]] Interval binary_values(std::string_view symbol, Type type, const Interval& left,
                                      const Interval& right);
 
-/// Range of `SYMBOL argument`.
+/// Returns the range of `SYMBOL argument`.
 [[nodiscard]] Interval unary_values(std::string_view symbol, Type type, const Interval& argument);
 
-/// Range of min, max, abs, popcount or clz of integers. Only min and max use `right`.
+/// Returns the range of min, max, abs, popcount or clz of integers. Only min and max use `right`.
 [[nodiscard]] Interval function_values(std::string_view function, Type type, const Interval& left,
                                        const Interval& right);
 

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Largest number of nodes of an expression that is compared with known conditions.
+/// Largest number of nodes of an expression that is looked up among known conditions.
 constexpr int kLargestKnown = 24;
 /// Number of nodes that are analysed. Nodes beyond this number may have any value of their type.
 constexpr int kMostSteps = 1'000'000;
@@ -27,7 +27,7 @@ bool is_constant(const Expression& expression)
            expression->kind == ExpressionKind::limit;
 }
 
-/// The comparison that is true exactly if `symbol` is false.
+/// Returns the comparison that is true if and only if `symbol` is false.
 std::string opposite(std::string_view symbol)
 {
     using Pair = std::pair<std::string_view, std::string_view>;
@@ -37,7 +37,7 @@ std::string opposite(std::string_view symbol)
     return found == kOpposites.end() ? "" : std::string(found->second);
 }
 
-/// The values of `left` for which `left SYMBOL right` may be true.
+/// Returns the values of `left` for which `left SYMBOL right` may be true.
 Interval left_where(const std::string& symbol, const Interval& left, const Interval& right)
 {
     if (right.is_empty())
@@ -146,7 +146,7 @@ private:
         return values(gather.arguments[0]).is_within({0, data_.length(gather.name) - 1});
     }
 
-    /// Adds the facts that follow if the condition has the value `holds`.
+    /// Adds the facts that hold where the condition has the value `holds`.
     void assume(const Expression& condition, bool holds)
     {
         const auto& node = *condition;
@@ -176,7 +176,7 @@ private:
         if (is_constant(expression) || expression->size > kLargestKnown)
             return;
         facts_.push_back({expression, values_there});
-        // If a conversion keeps every value, the fact also holds for its argument.
+        // If the conversion changes no value, the fact also holds for its argument.
         if (expression->kind != ExpressionKind::convert || !is_counted(expression->arguments[0]))
             return;
         const auto& inner = expression->arguments[0];
@@ -184,7 +184,7 @@ private:
             know(inner, values_there);
     }
 
-    /// Range of an expression of integers or bools, given `facts_`.
+    /// Returns the range of an expression of integers or bools, given `facts_`.
     Interval values(const Expression& expression)
     {
         if (++steps_ > kMostSteps)
@@ -238,7 +238,7 @@ private:
         }
         auto& known = let->second;
         if (!known.is_known) {
-            // The range serves all uses of the local, so facts about this one use must not narrow it.
+            // The range serves all uses of the local, so facts about this use must not narrow it.
             const auto facts = std::exchange(facts_, {});
             known.values = values(known.value);
             known.is_known = true;
@@ -252,7 +252,7 @@ private:
         const auto& left = node.arguments[0];
         const auto& right = node.arguments[1];
         if (node.symbol == "&&" || node.symbol == "||") {
-            const bool stops = node.symbol == "||";  // the left value that decides the result
+            const bool stops = node.symbol == "||";  // the left value that decides the result alone
             const auto first = values(left);
             Interval result = first.contains(stops) ? Interval{stops, stops} : Interval{};
             if (first.contains(!stops))
@@ -309,7 +309,7 @@ private:
     int steps_ = 0;
 };
 
-/// True if an expression rounds a value, directly or through its locals.
+/// True if an expression rounds a value, in itself or in locals that it reads.
 bool rounds(const Expression& expression, const std::vector<Let>& lets)
 {
     const auto& node = *expression;
@@ -339,8 +339,8 @@ bool reads_by_rounding(const Expression& expression, const std::vector<Let>& let
                                [&](const auto& argument) { return reads_by_rounding(argument, lets); });
 }
 
-/// The names on which indices of tables depend, directly or through locals. With `choices`, also the names
-/// that decide whether a table is read.
+/// Names on which indices of tables depend, directly or through locals. With `choices`, also names that
+/// decide whether a table is read.
 class PlaceNames {
 public:
     PlaceNames(const Operator& op, const Block& block, bool choices = false) : op_(op), choices_(choices)

@@ -15,7 +15,7 @@ constexpr std::size_t kMostValues = 64;
 /// Integers below this limit are exact in a double.
 constexpr double kMostExact = 0x1p53;
 
-/// A constant in the operator's text: an integer of 64 bits with a sign, or a real number.
+/// A constant in the operator's text: a signed integer of 64 bits or a real number.
 struct Number {
     bool is_whole = false;
     std::uint64_t bits = 0;  ///< two's complement
@@ -43,7 +43,7 @@ Number number_of(const Constant& constant)
     return whole(constant.bits, is_signed_integer(constant.type) && constant.bits >> 63 != 0);
 }
 
-/// True for a finite number other than 0, 1 and -1, which are edge values of every type anyway.
+/// True for a finite number other than 0, 1 and -1. Those three are edge values of every type anyway.
 bool is_telling(const Number& number)
 {
     return std::isfinite(number.real) && std::fabs(number.real) != 1 && number.real != 0;
@@ -92,7 +92,7 @@ private:
         put(slot);
     }
 
-    /// The value of the type next above (`step` 1) or below (-1).
+    /// Returns the next value of the type above (`step` 1) or below (`step` -1).
     [[nodiscard]] double neighbour(double value, int step) const
     {
         const double end = step * std::numeric_limits<double>::infinity();

@@ -79,8 +79,8 @@ public:
         return print_values(fields_, values, "{", "}");
     }
 
-    /// The elements of a state, as ", of x = 1, 2". A long list shows only its first and last elements, and
-    /// their number.
+    /// Returns the elements of a state, as ", of x = 1, 2". For a long list, shows only the first and last
+    /// elements, and the number of elements.
     [[nodiscard]] std::string origin(const ReachedState& state) const
     {
         const std::size_t count = state.elements.size();
@@ -115,7 +115,7 @@ bool is_element(const ReachedState& state)
     return alike;
 }
 
-/// Joins the states on one line if `one_line` is set and they are short; else each has its own line.
+/// Joins short states on one line if `one_line` is set; else gives each state its own line.
 std::string print_states(const std::vector<std::string>& states, bool one_line)
 {
     std::string line;
@@ -127,8 +127,8 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
     return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
 }
 
-/// Writes the text of the example. `data` tells which elements of the data the example has; empty if its
-/// elements were drawn.
+/// Writes the text of the example. `data` names the elements of the user's data that the example uses; empty
+/// if the elements were drawn.
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
                  const std::vector<FieldValue>& identity, const std::string& data)
 {
@@ -162,7 +162,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
-/// A note that the entries of tables were drawn, so that readers do not look for them in their data.
+/// Returns a note that the entries of tables were drawn, so that readers do not look for them in their data.
 std::string table_note(const Operator& op)
 {
     std::string names;
@@ -174,7 +174,7 @@ std::string table_note(const Operator& op)
                : fmt::format("\n    with entries of {} that were made up; laws hold for any", names);
 }
 
-/// Index, position and segment of an element, if lift uses them.
+/// Returns the index, position and segment of an element as text, as far as lift uses them.
 std::string place_text(const Operator& op, const ElementPlace& place, std::size_t start)
 {
     const auto at = static_cast<std::int64_t>(start);
@@ -187,7 +187,7 @@ std::string place_text(const Operator& op, const ElementPlace& place, std::size_
     return text;
 }
 
-/// Text such as " on elements 4 to 6 of the data"; empty if the elements were drawn.
+/// Returns text such as " on elements 4 to 6 of the data"; empty if the elements were drawn.
 std::string data_text(const LawMachine& machine, std::size_t count)
 {
     if (!machine.has_given_tables())

@@ -5,8 +5,8 @@
 
 namespace segfold {
 
-/// Returns the states that `recipes` make, both sides of `equation` in working precision, and a text for
-/// readers.
+/// Returns a counter-example: the states that `recipes` make, both sides of `equation` in working precision,
+/// and a text for readers.
 CounterExample make_counter_example(const Operator& op, Equation equation, const LawCase& recipes,
                                     LawMachine& machine, LawJudge& judge);
 

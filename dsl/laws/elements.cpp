@@ -95,8 +95,8 @@ std::vector<Slot<double>> real_edges(Type type)
     return edges;
 }
 
-/// Edge values and constants take turns: kFirstEdges edge values, kFirstConstants constants, the other edge
-/// values, the other constants.
+/// Order of values: kFirstEdges edge values, kFirstConstants constants, the other edge values, the other
+/// constants.
 constexpr std::size_t kFirstEdges = 5;
 constexpr std::size_t kFirstConstants = 5;
 
@@ -240,7 +240,7 @@ Slot<double> ElementDrawer::kept(std::size_t column, const Slot<double>& slot,
     return is_allowed(column, slot) ? slot : other;
 }
 
-/// Draws any value from the lowest to the highest in the data.
+/// Draws any value from the lowest to the highest value of a column in the data.
 Slot<double> ElementDrawer::between_ends(std::size_t column)
 {
     const Type type = bytecode_.columns[column];

@@ -18,12 +18,12 @@ enum class Draw : std::uint8_t { all, small_integers };
 inline constexpr std::uint64_t kSmallInteger = 100;
 bool is_small_integer(Type type, std::uint64_t bits);
 
-/// The ends of a type, in the form that slots hold; for a bool 0 and 1.
+/// The ends of a type, in the form that slots hold. For a bool they are 0 and 1.
 std::uint64_t lowest_integer(Type type);
 std::uint64_t highest_integer(Type type);
 double highest_float(Type type);
 
-/// The values at which operators tend to break, simplest first: small numbers, the ends of the type,
+/// Returns the values at which operators tend to break, simplest first: small numbers, the ends of the type,
 /// infinities, NaN, denormals.
 std::vector<Slot<double>> edge_values(Type type);
 
@@ -47,18 +47,18 @@ public:
     ElementDrawer(const Bytecode& bytecode, const std::vector<bool>& are_places, std::int64_t table_length,
                   Draw draw, std::mt19937_64& random, const DataRanges* data = nullptr);
 
-    /// Returns an element of simple edge values. For one column, and for the first two elements, values come
-    /// in the order of `number`; else they are drawn.
+    /// Returns an element of simple edge values. With one column, and for the first two elements, `number`
+    /// selects the values. Otherwise they are drawn.
     Element simple(std::size_t number);
 
-    /// Returns an element with the same kind of value in all columns whose types have such a value: the
-    /// lowest value, NaN, or a constant in the operator's text.
+    /// Returns an element whose columns all hold the same kind of value: the lowest value, NaN, or a constant
+    /// in the operator's text. Columns whose types lack the value hold another one.
     [[nodiscard]] Element alike(std::size_t number) const;
 
     /// Number of different elements of alike(). Greater numbers repeat them.
     [[nodiscard]] std::size_t num_alike() const;
 
-    /// Draws an element: edge values, or any values.
+    /// Draws an element of edge values or of any values.
     Element any();
 
     /// Changes one value of the element by 1 or by a constant in the operator's text.

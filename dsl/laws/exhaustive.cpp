@@ -12,13 +12,13 @@ constexpr std::size_t kMostElements = 65536;
 constexpr std::size_t kMostSuspects = 48;
 constexpr std::size_t kMostSuspectElements = 12;
 
-/// Number of values of bool and 8-bit integers; 0 for larger types.
+/// Returns the number of values of bool or an 8-bit integer; 0 for larger types.
 std::size_t num_values(Type type)
 {
     return type == Type::boolean ? 2 : is_integer(type) && size_bytes(type) == 1 ? kMostStates : 0;
 }
 
-/// The `number`-th value: 0, 1, -1, 2, ... for i8; 0, 1, 2, ... for other types.
+/// Returns value `number` of a type: 0, 1, -1, 2, ... for i8; 0, 1, 2, ... for other types.
 Slot<double> value_number(Type type, std::size_t number)
 {
     Slot<double> slot{};
@@ -27,7 +27,7 @@ Slot<double> value_number(Type type, std::size_t number)
     return slot;
 }
 
-/// Number of possible elements if each of them can be lifted; else 0.
+/// Returns the number of possible elements if all of them can be lifted; else 0.
 std::size_t num_elements(const Operator& op, const Bytecode& bytecode)
 {
     const bool by_place =
@@ -103,7 +103,7 @@ void StateTable::combine_all()
         }
 }
 
-/// The distinct states of single elements, each with the first element that has it.
+/// Returns the distinct states of single elements, each with the first element that gives it.
 std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, std::mt19937_64& random)
 {
     const auto& columns = machine_.bytecode().columns;

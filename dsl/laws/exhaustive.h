@@ -23,7 +23,8 @@ class StateTable {
 public:
     StateTable(const Operator& op, LawMachine& machine, std::mt19937_64& random);
 
-    /// True if the table has every reachable state: all elements were lifted, or every state was reached.
+    /// True if the table has every reachable state, because all elements were lifted or every state was
+    /// reached.
     [[nodiscard]] bool complete() const { return complete_; }
     /// Number of reachable states.
     [[nodiscard]] std::size_t num_states() const { return reached_.size(); }
@@ -56,8 +57,8 @@ private:
     bool complete_ = false;
 };
 
-/// Number of states that the fields can hold, if it is at most 256 and all fields are bools or 8-bit
-/// integers.
+/// Returns the number of states that the fields can hold. Returns none if it exceeds 256, or if a field is
+/// neither a bool nor an 8-bit integer.
 std::optional<int> num_small_states(const Operator& op);
 
 }  // namespace segfold

@@ -12,8 +12,8 @@
 namespace segfold {
 namespace {
 
-/// Change of the loss between two folds. The loss is the sum of all results and outputs, each times its
-/// gradient. Values that stay equal, even infinite ones, add 0 to the change.
+/// Returns the change of the loss between two folds. The loss is the sum over all results and outputs of
+/// value times gradient. Values that stay equal, even infinite ones, add 0 to the change.
 long double change_of_loss(const Gradient& gradient, const GradientCase& at, const WideByName& from,
                            const WideByName& to)
 {
@@ -28,8 +28,8 @@ long double change_of_loss(const Gradient& gradient, const GradientCase& at, con
     return change;
 }
 
-/// Computes the derivative of the loss by one element from central differences with three step sizes. Returns
-/// NaN if the step sizes give different derivatives.
+/// Computes the derivative of the loss by one element, from central differences with three step sizes.
+/// Returns NaN if the step sizes give different derivatives.
 double difference_at(const Operator& op, const Gradient& gradient, GradientCase& at, std::size_t element)
 {
     constexpr int kSteps = 3;
@@ -52,7 +52,7 @@ double difference_at(const Operator& op, const Gradient& gradient, GradientCase&
     return agree ? static_cast<double>(better[1]) : NAN;
 }
 
-/// Sets the gradient of each result that is not finite to 0. Returns false if there are such results.
+/// Sets the gradient of each infinite or NaN result to 0. Returns false if there are such results.
 bool take_finite_results(const Gradient& gradient, const Operator& op, GradientCase& at)
 {
     const auto found = fold_few(op, at.arrays, at.offsets);

@@ -15,19 +15,19 @@ struct WrongGradient {
     double gradient = 0, difference = 0;
 };
 
-/// The outcome of judging a gradient.
+/// The outcome of comparing a gradient with finite differences.
 struct GradientFinding {
     std::string op, parameter, means;
     std::size_t num_points = 0;          ///< number of elements compared
-    std::size_t num_corners = 0;         ///< number left out, because differences of several steps disagree
+    std::size_t num_corners = 0;         ///< number left out, because step sizes disagree
     std::optional<WrongGradient> wrong;  ///< a wrong gradient, in the shortest segment found; else none
 
     /// True if elements were compared and no gradient is wrong.
     [[nodiscard]] bool is_right() const { return !wrong && num_points > 0; }
 };
 
-/// Compares the gradient of a checked operator, or `found` if given, with central differences at random
-/// points.
+/// Compares the gradient of a checked operator with central differences at random points. Judges `found`
+/// instead if it is given.
 ///
 /// All floats of the operator are computed in f64, and results in long double. The gradients of results are
 /// random, too. Throws InputError if the operator has no gradient by `parameter`.
@@ -35,10 +35,10 @@ struct GradientFinding {
                                              int num_segments, std::uint64_t seed = 1,
                                              const Gradient* found = nullptr);
 
-/// Returns a Python program that computes the wrong gradient. The finding must have one.
+/// Returns a Python program that computes the wrong gradient. `finding` must have a wrong gradient.
 [[nodiscard]] std::string program_of(const GradientFinding& finding, const Operator& op);
 
-/// Prints the finding. A wrong gradient comes with its program.
+/// Prints the finding. For a wrong gradient, adds the program of program_of().
 [[nodiscard]] std::string print(const GradientFinding& finding, const Operator& op);
 
 }  // namespace segfold

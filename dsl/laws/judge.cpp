@@ -9,11 +9,11 @@
 namespace segfold {
 namespace {
 
-/// Differences of up to this many roundings of the coarsest type never refute a law.
+/// A difference of up to this many roundings of the coarsest type never refutes a law.
 constexpr double kRoundings = 8;
 
-/// A difference in wide precision counts only if it is larger than this multiple of its change under other
-/// rounding modes.
+/// A difference in wide precision counts only if it is more than this many times larger than the effect of
+/// other rounding modes on the two sides.
 constexpr long double kClearly = 16;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -33,8 +33,8 @@ Rounding rounding_of(Type type)
     }
 }
 
-/// Precision of the coarsest floating-point type in combine. Literals of that type are rounded to it, even in
-/// wide precision.
+/// Returns the precision of the coarsest floating-point type in combine. Literals of this type are rounded to
+/// it, even in wide precision.
 Rounding coarsest_rounding(const Bytecode& bytecode)
 {
     Rounding coarsest = rounding_of(Type::f64);
@@ -63,8 +63,8 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// Distance of two values: infinite if they differ and are not both finite floats. With `lenient`, NaN equals
-/// every value.
+/// Returns the distance of two values. It is infinite if they differ and are not both finite floats. With
+/// `lenient`, NaN equals every value.
 template <class Real>
 Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
 {
@@ -255,7 +255,8 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     return exact_ || refutes_in_wide(equation, recipes);
 }
 
-/// True if all floats of the elements are finite. Only columns matter: drawn tables hold finite floats alone.
+/// True if all floats of the elements are finite. Checks columns only, because drawn tables hold only finite
+/// floats.
 bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) const
 {
     const auto& columns = machine_.bytecode().columns;
@@ -267,9 +268,9 @@ bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) co
     return true;
 }
 
-/// Decides a case in wide precision. Overflow or underflow in wide precision leaves it undecided. A NaN on
-/// one side alone is excused if an element is not finite; if all are finite, the operator itself makes the
-/// NaN.
+/// Decides a case in wide precision. If wide precision overflows or underflows, the case does not count as
+/// refuted. A NaN on one side alone is excused if an element is not finite. If all elements are finite, the
+/// NaN counts, because the operator itself makes it.
 bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
 {
     const std::size_t n = types_.size();

@@ -1,5 +1,5 @@
 #pragma once
-// Decides whether a case breaks a law: evaluates both sides of an equation and allows for rounding.
+// Decides whether a case breaks a law. Evaluates both sides of an equation and allows for rounding.
 #include <array>
 #include <vector>
 
@@ -15,8 +15,8 @@ enum class Equation : std::uint8_t {
     identity_twice,  ///< combine(identity, identity) == identity
     commutative,     ///< combine(a, b) == combine(b, a)
     idempotent,      ///< combine(a, a) == a
-    append,          ///< append(a, x) == combine(a, b), with b = lift(x)
-    append_first,    ///< append(identity, x) == combine(identity, a), with a = lift(x)
+    append,          ///< append(a, x) == combine(a, b), where b = lift(x)
+    append_first,    ///< append(identity, x) == combine(identity, a), where a = lift(x)
 };
 
 /// True for the equations of append. Their last state consists of one element.
@@ -25,13 +25,13 @@ constexpr bool is_of_append(Equation equation)
     return equation == Equation::append || equation == Equation::append_first;
 }
 
-/// False if the equation needs an identity that the operator lacks. Such an equation is not tried.
+/// True unless the equation needs an identity that the operator lacks. Only such equations are tried.
 constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
 {
     return equation != Equation::append_first || bytecode.has_identity;
 }
 
-/// The equations that make up a law.
+/// Returns the equations that make up a law.
 std::vector<Equation> equations(Law law);
 
 /// Number of states in the equation, 0 to 3.
@@ -56,7 +56,7 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// For each state, the number of elements in the case that come before the state's first element.
+/// Returns, for each state, the number of elements of the case before the state's first element.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
 /// Returns the elements of state `i` that the equation uses: only the first element if the equation appends
@@ -72,16 +72,16 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; null for states that the equation does not have. For equations of append, the last
+/// The states of a case; null for states that the equation does not have. In equations of append, the last
 /// entry is the appended element in the form of Evaluator::append.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
-/// Outcome of comparing both sides of an equation in working precision.
+/// Outcome of a comparison of both sides of an equation in working precision.
 enum class Agreement : std::uint8_t {
     equal,
     rounded,   ///< both sides differ by no more than a few roundings
-    doubtful,  ///< wide precision must decide; if combine never rounds, the law is refuted already
+    doubtful,  ///< wide precision must decide; if combine never rounds, the law is already refuted
 };
 
 /// Evaluates both sides of equations and decides whether they differ by more than rounding explains.
@@ -100,7 +100,7 @@ public:
     [[nodiscard]] bool excused_nan() const { return excused_nan_; }
     void forget_nan() { excused_nan_ = false; }
 
-    /// The sides of the last evaluation in working precision.
+    /// Both sides of the equation in the last evaluation in working precision.
     [[nodiscard]] const Sides<double>& sides() const { return sides_; }
 
 private:
@@ -114,8 +114,8 @@ private:
         Sides<Real> sides;
     };
 
-    /// The largest finite float in a case, at least the least normal number. `finite` is true if the states
-    /// and all values computed from them are finite.
+    /// The largest finite float in a case, but at least the least normal number. `finite` is true if the
+    /// states and all values computed from them are finite.
     template <class Real>
     struct Scale {
         Real largest;

@@ -28,31 +28,31 @@ constexpr std::int64_t kSureCases = 64;
 constexpr std::int64_t kLeastRecipes = 96;
 constexpr std::int64_t kMostRecipes = 1024;
 
-/// One recipe (elements of a state) in kRecipesPerLong has 16 to 1000 elements, up to kMostLongRecipes
-/// recipes.
+/// One recipe (the elements of a state) in kRecipesPerLong is long, with 16 to 1000 elements. At most
+/// kMostLongRecipes recipes are long.
 constexpr std::int64_t kRecipesPerLong = 8;
 constexpr std::int64_t kMostLongRecipes = 48;
 
-/// Number of tries to shrink a counter-example: kShrinkingWork divided by the number of instructions, within
-/// bounds.
+/// The number of tries to shrink a counter-example is kShrinkingWork divided by the number of instructions,
+/// within these bounds.
 constexpr int kShrinkingWork = 200000;
 constexpr int kLeastTries = 100;
 constexpr int kMostTries = 3000;
 
-/// Cases of small integers that are tried after large integers have refuted a law.
+/// Number of cases of small integers that are tried after large integers have refuted a law.
 constexpr std::int64_t kSmallCases = 2000;
 
 /// With several columns, the identity is also tried on further elements: one for every kCasesPerElement
-/// cases, within bounds.
+/// cases, within these bounds.
 constexpr std::int64_t kCasesPerElement = 8;
 constexpr std::int64_t kLeastMoreElements = 256;
 constexpr std::int64_t kMostMoreElements = std::int64_t{1} << 16;
 
-/// Usual number of states of an operator whose integers are narrowed to 8 bits.
+/// Typical number of states of an operator whose integers are narrowed to 8 bits.
 constexpr int kNarrowedStates = 256;
 
-/// Estimated seconds for each case in a trial of all states: a table look-up, and a combine that fills the
-/// table.
+/// Estimated seconds in a trial of all states: for a case, which is a table look-up, and for a combine that
+/// fills the table.
 constexpr double kLookUpSeconds = 2e-9;
 constexpr double kCombineSeconds = 60e-9;
 
@@ -80,7 +80,7 @@ Type narrow(Type type)
     return is_signed_integer(type) ? Type::i8 : is_unsigned_integer(type) ? Type::u8 : type;
 }
 
-/// Narrows the types that the text names, and forgets all others; check() finds these again.
+/// Narrows the types that the text names. Removes all other types; check() finds these again.
 Expression narrow(const Expression& expression)
 {
     ExpressionNode node = *expression;
@@ -100,9 +100,9 @@ Block narrow(Block block)
     return block;
 }
 
-/// Returns `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. The few
-/// states of the narrowed operator can all be tried. None if it is invalid, for example because a literal
-/// does not fit.
+/// Returns `op` with every integer type narrowed to i8 or u8, and without finish, empty and results. The
+/// narrowed operator has few enough states to try all of them. Returns none if it is invalid, for example
+/// because a literal does not fit.
 std::optional<Operator> narrow_to_8_bits(const Operator& op)
 {
     Operator small = without_outputs(op);
@@ -144,7 +144,7 @@ public:
         const auto laws = claimed_laws(op_);
         LawReport report;
         for (std::size_t i = 0; i < laws.size(); ++i) {
-            // Associativity has the most cases. Each law leaves its unused time to the next one.
+            // Associativity has the most cases. Each law leaves its unused time to the next law.
             const double share = static_cast<double>(i + 2) / static_cast<double>(laws.size() + 1);
             report.findings.push_back(search(laws[i], deadline(kSearchShare * share)));
         }
@@ -205,8 +205,8 @@ private:
         }
     }
 
-    /// Tries the identity on elements outside of the pool of drawn recipes. With several columns, a state may
-    /// be lowest or NaN only if every column is; such elements are rare in the pool. These trials do not
+    /// Tries the identity on elements outside of the pool of drawn recipes. With several columns, a field may
+    /// be lowest or NaN only if every column is. Such elements are rare in the pool. These trials do not
     /// count as cases.
     void search_elements(Deadline deadline, LawFinding& finding)
     {
@@ -235,7 +235,7 @@ private:
         }
     }
 
-    /// False if a value of a column lies outside of the data's ranges.
+    /// True if every value of the case lies in the data's range of its column.
     [[nodiscard]] bool is_in_data(const LawCase& tried) const
     {
         const auto& columns = machine_.bytecode().columns;
@@ -269,7 +269,7 @@ private:
         return true;
     }
 
-    /// Tries cases of small integers. Returns their number if the equation holds for all, else 0.
+    /// Tries cases of small integers. Returns their number if the equation holds for all of them, else 0.
     std::int64_t try_small_integers(Equation equation)
     {
         LawPool pool(op_, machine_, draw_recipes(machine_, kLeastRecipes, random_, Draw::small_integers));
@@ -289,7 +289,7 @@ private:
         return tried;
     }
 
-    /// Tries all states if the operator or its 8-bit version has few states. Stops when time is up.
+    /// Tries all states if the operator or its 8-bit version has few states. Stops at the deadline.
     void try_all_states(LawReport& report)
     {
         if (!combines_exactly(op_))
@@ -342,7 +342,8 @@ private:
         finding.means = Means::all_states;
     }
 
-    /// Moves values near an end of the 8-bit type to the same distance from the end of the column's type.
+    /// Replaces each value near an end of the 8-bit type by the value at the same distance from that end of
+    /// the column's own type.
     [[nodiscard]] LawCase at_the_ends(LawCase recipes) const
     {
         const auto& columns = machine_.bytecode().columns;

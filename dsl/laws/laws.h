@@ -17,19 +17,19 @@ enum class Law : std::uint8_t { associative, identity, commutative, idempotent, 
 /// Name of a law, such as "associative".
 std::string_view name(Law law);
 
-/// The laws on which a stage may rely: laws that the operator claims and that no check has refuted.
+/// The laws on which a stage may rely, because the operator claims them and no check has refuted them.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
     bool assumes_associative = false;  ///< true if associativity is refuted, but the user asked to rely on it
 
-    /// True if no check has refuted associativity. False if a check has, even if the user asked to rely on
-    /// it; only a fold from left to right then gives right results.
+    /// True if no check has refuted associativity. If a check has refuted it, only a fold from left to right
+    /// gives right results, even if the user asked to rely on associativity.
     [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
-/// Degrees to which a law is known, from most to least reliable.
+/// Degree to which a law is known, from most to least reliable.
 enum class Verdict : std::uint8_t {
     proved,                          ///< proved for every reachable state by a theorem prover
     proved_while_nothing_overflows,  ///< proved as long as no integer leaves its type
@@ -66,7 +66,7 @@ struct FieldValue {
     double real = 0;
 };
 
-/// Prints the value as the shortest literal that its type reads back: "-3", "0.1", "nan", "true".
+/// Prints the value as the shortest literal that reads back as the same value: "-3", "0.1", "nan", "true".
 std::string print(const FieldValue& value);
 
 /// A state with the elements that make it.
@@ -80,7 +80,7 @@ struct ReachedState {
 
 /// States that break a law, and the two states that should be equal.
 struct CounterExample {
-    /// One for each state a, b, c of the equation; for append: a and lift(x).
+    /// One entry for each state a, b, c of the equation. For append, the entries are a and lift(x).
     std::vector<ReachedState> states;
     std::vector<FieldValue> left, right;
     std::vector<std::pair<std::string, FieldValue>> scalars =
@@ -98,23 +98,25 @@ struct LawFinding {
     bool eight_bit = false;             ///< all states of the 8-bit version were tried
     double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
     bool nan_differs = false;           ///< true if one side alone is NaN for some states that are not finite
-    /// Cases of small integers that were tried, if the law holds for all of these and large integers refute
-    /// it; else 0.
+    /// Number of cases of small integers tried, if the law holds for all of them and only large integers
+    /// refute it; else 0.
     std::int64_t small_cases = 0;
-    /// If this is set, the law is refuted, but cases whose elements are sorted by this column do not break
-    /// it. `sorted_cases` cases break it in other orders.
+    /// Column by which elements may be sorted so that the law holds; empty if there is none. The law is
+    /// refuted, but no case sorted by this column breaks it. `sorted_cases` is the number of tried cases that
+    /// break it in other orders.
     std::string sorted_by = {};
     std::int64_t sorted_cases = 0;
     std::optional<CounterExample> counter_example;
     Means means = Means::search;
     double seconds = 0;           ///< processor time of the prover
     std::string invariants = {};  ///< facts about states on which the proof relies: "0 <= leading <= flights"
-    std::string unproved = {};    ///< why no proof was found, if a proof was tried; else empty
-    /// True if only overflow refutes the law: the law is proved as long as nothing overflows.
+    std::string unproved = {};    ///< why no proof was found; empty if there is a proof or none was tried
+    /// True if only overflow refutes the law. The law is then proved as long as nothing overflows.
     bool holds_without_overflow = false;
 };
 
-/// Name of the verdict in documents. If only the 8-bit version was tried: "holds_exhaustively_in_8_bits".
+/// Returns the verdict's name in documents. It is "holds_exhaustively_in_8_bits" if only the 8-bit version
+/// was tried.
 std::string_view name_of_verdict(const LawFinding& finding);
 
 /// The findings on all laws of an operator.
@@ -144,13 +146,13 @@ struct ColumnRange {
     }
 };
 
-/// One entry for each column, in the order of the parameters. Tables have no entry.
+/// One entry for each column, in the order of the parameters. Tables have no entries.
 using DataRanges = std::vector<ColumnRange>;
 
 /// Values of the scalars, in the order of the parameters; none for an unknown value.
 using ScalarValues = std::vector<std::optional<FieldValue>>;
 
-/// Limits of a search. `seed` decides which cases are tried; `most_seconds` may stop it early.
+/// Limits of a search. `seed` decides which cases are tried. `most_seconds` may end the search early.
 struct LawOptions {
     std::int64_t most_cases = 200000;  ///< most cases tried for each law
     double most_seconds = 0.2;         ///< most time for all laws together
@@ -165,48 +167,54 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 
 /// Searches for counter-examples to the laws that a checked operator claims.
 ///
-/// States are made of elements, so they can occur. Elements are edge values, small numbers or random numbers.
-/// The states of a case are neighbours in one segment, earlier ones first. If combine never rounds, both
-/// sides must agree in every bit, where all NaN are equal. Otherwise wide precision decides. It refutes a law
-/// only if the sides differ by more than the rounding of the operator's types, and by far more than the wide
-/// results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for reliable scientific
-/// computation"). A NaN that comes from infinite states then does not refute the law. If the state has at
-/// most 256 values, perhaps after all integers are narrowed to 8 bits, all states are tried. A
-/// counter-example is shrunk, and always holds for the operator itself.
+/// Every tried state can occur, because it is made of elements. Elements are edge values, small numbers or
+/// random numbers. The states of a case are neighbours in one segment, earlier ones first.
+///
+/// If combine never rounds, both sides must agree in every bit, except that all NaN are equal. Otherwise wide
+/// precision decides. It refutes a law only if the sides differ by more than the rounding of the operator's
+/// types, and by far more than the wide results change under other rounding modes (Vignes 1993, "A stochastic
+/// arithmetic for reliable scientific computation"). A NaN that comes from infinite states then does not
+/// refute the law.
+///
+/// All states are tried if the state has at most 256 values, or if it has so few after its integers are
+/// narrowed to 8 bits. Counter-examples are shrunk. Each holds for the operator itself, not only for its
+/// 8-bit version.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
-/// Shrinks a counter-example. `states` lists the elements of each state of `law`. None if the evaluator finds
-/// that these states do not break the law. The first element has position 10 in its segment.
+/// Returns the shrunk counter-example that `states` give. `states` lists the elements of each state of `law`.
+/// Returns none if the evaluator finds that these states do not break the law. The first element has position
+/// 10 in its segment.
 std::optional<CounterExample> confirmed(const Operator& op, Law law,
                                         const std::vector<std::vector<std::vector<FieldValue>>>& states,
                                         const ScalarValues* scalars = nullptr);
 
-/// False if the identity changes a state that lift might give. A field that lift computes may take any value
-/// of its type here, even if no element gives this value. Differences of a few roundings are allowed. Larger
-/// ones count, even if rounding or overflow explains them.
+/// True if the identity changes no state that lift might give. Assumes that a field computed by lift may take
+/// any value of its type, even if no element gives this value. Allows differences of a few roundings. Counts
+/// larger differences even if rounding or overflow explains them.
 bool is_neutral_to_any_lifted(const Operator& op);
 
 /// Removes the identity, so that the operator becomes a semigroup. An empty segment then gives the result of
-/// `empty`; if there is no `empty`, finish of the removed identity.
+/// `empty`. If there is no `empty`, it gives finish of the removed identity.
 ///
-/// A neutral identity changes no result. Otherwise results become those of a fold that begins with the first
-/// element. An operator without identity is returned unchanged.
+/// The removal of a neutral identity changes no result. If the identity is not neutral, the fold now begins
+/// with the first element instead of the identity. Returns an operator without identity unchanged.
 Operator without_identity(Operator op);
 
-/// The laws that the operator claims: associativity, identity if it states one, the declared laws, and
-/// `append` if it has that part.
+/// Returns the laws that the operator claims: associativity, identity if it has one, `append` if it has that
+/// part, and the laws that it declares.
 std::vector<Law> claimed_laws(const Operator& op);
 
-/// True if a stage may rely on `law`: the operator claims it, and the report does not refute it.
+/// True if a stage may rely on `law`, because the operator claims it and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
 
-/// Prints a finding: one line, or the text of its counter-example. There is no final newline.
+/// Prints a finding as one line, or as the text of its counter-example. There is no final newline.
 std::string print(const LawFinding& finding, const Operator& op);
 
 /// Prints all findings, each with a final newline.
 std::string print(const LawReport& report, const Operator& op);
 
-/// Prints the first four invariants of a proof, and the number of further ones. JSON documents hold all.
+/// Prints the first four invariants of a proof and the number of further ones. JSON documents hold all
+/// invariants.
 [[nodiscard]] std::string few_invariants(const std::string& invariants);
 
 }  // namespace segfold

@@ -21,8 +21,8 @@ bool is_the_same_for_all(const Expression& value)
     return true;
 }
 
-/// Returns an operator whose lift reads a column instead of each computed value. Constants stay, and fields
-/// with equal values share a column.
+/// Returns an operator whose lift reads a column in place of each computed value. Constants stay. Fields with
+/// equal values share a column.
 Operator of_any_lifted(const Operator& op)
 {
     Operator any;

@@ -6,18 +6,18 @@ namespace segfold {
 namespace {
 
 /// All triples of the first kTripledRecipes recipes (elements of a state) are tried, and all pairs of the
-/// first kPairedRecipes.
+/// first kPairedRecipes recipes.
 constexpr std::size_t kTripledRecipes = 10;
 constexpr std::size_t kPairedRecipes = 32;
 
-/// One drawn case in kCasesPerTie repeats a recipe, because equal states would be too rare otherwise.
+/// One drawn case in kCasesPerTie repeats a recipe. Otherwise equal states would be too rare.
 constexpr std::uint64_t kCasesPerTie = 8;
 
-/// One drawn case in kCasesPerRelation takes successive recipes, which may have related elements.
+/// One drawn case in kCasesPerRelation takes successive recipes, whose elements may be related.
 constexpr std::uint64_t kCasesPerRelation = 8;
 
-/// One drawn case in kCasesPerLong has a recipe of many elements. It is one in kCasesPerLongByPlace if states
-/// depend on index or position, because they are then computed anew.
+/// One drawn case in kCasesPerLong has a recipe of many elements. If states depend on index or position, it
+/// is one in kCasesPerLongByPlace, because such states cannot be kept and are computed anew for each case.
 constexpr std::uint64_t kCasesPerLong = 8;
 constexpr std::uint64_t kCasesPerLongByPlace = 64;
 

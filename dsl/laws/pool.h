@@ -4,13 +4,13 @@
 
 namespace segfold {
 
-/// A case of an equation: the numbers of its recipes, and the number of the place at which it begins.
+/// A case of an equation, given by the numbers of its recipes and of the place at which it begins.
 struct CaseNumbers {
     std::array<std::size_t, 3> recipes;
     std::size_t place = 0;
 };
 
-/// Drawn recipes (elements of states) and their states. A state is computed at its first use.
+/// Drawn recipes (elements of states) and their states. Each state is computed at its first use.
 class LawPool {
 public:
     /// `long_recipes` are recipes of many elements; few cases use them.
@@ -22,11 +22,11 @@ public:
     /// Number of cases of `equation`, at most `most`.
     [[nodiscard]] std::int64_t num_cases(Equation equation, std::int64_t most) const;
 
-    /// Returns case `number` of `equation`: first all combinations of the first recipes, then drawn
+    /// Returns case `number` of `equation`. First come all combinations of the first recipes, then drawn
     /// combinations.
     CaseNumbers choose(Equation equation, std::int64_t number, std::mt19937_64& random) const;
 
-    /// Returns the states of a case in working precision; none if a recipe reads outside of a table.
+    /// Returns the states of a case in working precision. Returns none if a recipe reads outside of a table.
     std::optional<CaseStates<double>> states(Equation equation, const CaseNumbers& chosen);
 
     /// The recipes of a case.
@@ -42,12 +42,10 @@ private:
     std::vector<Recipe> recipes_;
     std::size_t num_short_;  ///< number of recipes with few elements, which come first
     bool by_place_;          ///< lift reads index or position, so states depend on their place
-    /// Number of offsets in a case at which kept states begin. It is 1 if states do not depend on their
-    /// place.
+    /// Number of offsets in a case at which kept states may begin; 1 if states do not depend on their place.
     std::size_t num_starts_;
     std::vector<Made> made_;
-    std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases at the first of
-                                         ///< LawMachine::places()
+    std::vector<Slot<double>> states_;   ///< [recipe][start][field], for cases that begin at places()[0]
     std::vector<Slot<double>> scratch_;  ///< fields of the states of the current case
     std::vector<Slot<double>> element_;  ///< the element that a case appends
 };

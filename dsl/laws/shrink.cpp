@@ -43,7 +43,7 @@ int complexity(Type type, const Slot<double>& slot)
     return is_float(type) ? complexity_of_real(type, slot) : complexity_of_integer(type, slot.bits);
 }
 
-/// Values to try in place of `slot`, simplest first.
+/// Returns values to try in place of `slot`, simplest first.
 std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
 {
     auto candidates = edge_values(type);
@@ -64,10 +64,10 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
     return candidates;
 }
 
-/// Trying a long case counts as several tries: one more for every kElementsPerTry elements.
+/// A try of a long case counts as several tries: one more for every kElementsPerTry elements.
 constexpr std::size_t kElementsPerTry = 16;
 
-/// Runs of fewer than kShortestRun elements are dropped element by element.
+/// Shortest run of elements that is dropped as a whole. Fewer elements are dropped one at a time.
 constexpr std::size_t kShortestRun = 4;
 
 class Shrinker {
@@ -161,7 +161,7 @@ private:
                            std::size_t i, std::size_t k) { recipes[r][i][k] = value; });
     }
 
-    /// Changes equal values of a column together, because some laws break only if these values stay equal.
+    /// Changes equal values of a column together, because some laws break only while these values are equal.
     bool simplify_all_alike()
     {
         return simplify([](LawCase& recipes, const Slot<double>& old, const Slot<double>& value, std::size_t,

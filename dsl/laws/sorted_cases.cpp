@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// Number of cases tried. At least kLeastBroken of these must break the equation while unsorted.
+/// Number of cases tried. At least kLeastBroken of them must break the equation before they are sorted.
 constexpr std::int64_t kCases = 512;
 constexpr std::int64_t kLeastBroken = 64;
 

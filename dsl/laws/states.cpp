@@ -10,21 +10,22 @@
 namespace segfold {
 namespace {
 
-/// Index and position differ, so that a law fails for an operator that confuses them.
+/// Index and position differ, so that a law fails for an operator that mixes them up.
 constexpr std::int64_t kFirstIndex = 10;
 constexpr std::int64_t kSegment = 3;
 
-/// Number of sets of scalar values. In each of the first kAlikeSettings, all scalars have the same value.
+/// Number of settings (sets of scalar values). In each of the first kAlikeSettings, all scalars have the same
+/// value.
 constexpr std::size_t kSettings = 14;
 constexpr std::size_t kAlikeSettings = 5;
 
-/// Length of a drawn table. It exceeds any index or position near the front of a segment.
+/// Length of a drawn table. It exceeds the indices and positions near the front of a segment.
 constexpr std::int64_t kTableLength = 64;
 
 /// One recipe in kRecipesPerRelation begins with an element of the previous recipe, changed by a constant.
 constexpr std::uint64_t kRecipesPerRelation = 4;
 
-/// Largest number of places, and of lengths, that come from constants in the operator's text.
+/// Largest number of places, and of lengths, that are derived from constants in the operator's text.
 constexpr std::size_t kMostSuggested = 8;
 
 /// Lengths of recipes with many elements. Lengths near constants in the operator's text are added.
@@ -116,7 +117,7 @@ Slot<double> slot_of(const FieldValue& value)
     return slot;
 }
 
-/// Adds the known values of scalars to the constants of combine, because elements are drawn near constants.
+/// Adds the known values of scalars to the constants of combine. Elements are drawn near constants.
 Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
 {
     auto& program = bytecode.combine;
@@ -128,8 +129,8 @@ Bytecode with_scalars(Bytecode bytecode, const ScalarValues* scalars)
     return bytecode;
 }
 
-/// Value of scalar `number` in set `setting`. The first sets have one small number for all scalars, later
-/// sets have finite numbers of any size.
+/// Returns the value of scalar `number` in setting `setting`. In the first settings all scalars have one
+/// small value; in later settings they have finite values of any size.
 Slot<double> draw_scalar(Type type, std::size_t setting, std::size_t number, std::mt19937_64& random)
 {
     constexpr double kReals[] = {2, -1, 0, 1, 0.5, -3, 100};
@@ -179,7 +180,7 @@ LawMachine::LawMachine(const Operator& op, std::vector<Array> given_tables)
 
 void LawMachine::add_settings(const ScalarValues* scalars)
 {
-    std::mt19937_64 random(1);  // a fixed seed, so that every search finds remembered counter-examples again
+    std::mt19937_64 random(1);  // a fixed seed, so that every search finds the same counter-examples
     ScalarValues known;
     std::size_t scalar = 0;
     for (std::size_t table = 0; table < bytecode_.tables.size(); ++table) {
@@ -204,7 +205,7 @@ void LawMachine::add_settings(const ScalarValues* scalars)
             places_.push_back({kFirstIndex, 0, kSegment, setting});
         }
     }
-    setting_ = scalar_values_.size();  // a number that no setting has, so set_scalars(0) stores setting 0
+    setting_ = scalar_values_.size();  // no such setting, so set_scalars(0) stores setting 0
     set_scalars(0);
 }
 
@@ -329,7 +330,7 @@ std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, s
     std::vector<Recipe> recipes;
     for (std::int64_t n = 0; n < count; ++n) {
         const auto number = static_cast<std::size_t>(n);
-        // Lengths from constants in the operator's text come first, then random lengths.
+        // Lengths near constants in the operator's text come first, then random lengths.
         const std::size_t length =
             number < kMostSuggested ? lengths[number] : lengths[random() % lengths.size()];
         const auto pattern = static_cast<Pattern>(number % 4);

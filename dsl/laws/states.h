@@ -1,6 +1,6 @@
 #pragma once
-// States for the search for counter-examples. Elements are drawn, lifted and combined, so a fold can reach
-// each of these states.
+// States for the search for counter-examples. Their elements are drawn, lifted and combined, so a fold can
+// reach each of these states.
 #include <random>
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// A recipe for a state: its elements, which are lifted and combined from left to right.
+/// The elements of a state (its recipe), which are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
 
 /// Largest number of elements of a short recipe.
@@ -25,8 +25,8 @@ struct ElementPlace {
 /// An operator with drawn tables, ready to run in working and in wide precision.
 class LawMachine {
 public:
-    /// Draws tables. If `data` is given, elements are drawn from its ranges; it must outlive the machine. A
-    /// scalar without a value in `scalars` takes several values in turn.
+    /// Draws tables. If `data` is given, elements are drawn from its ranges; `data` must outlive the machine.
+    /// A scalar without a value in `scalars` takes several values in turn.
     LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr,
                const ScalarValues* scalars = nullptr);
     /// Uses the tables and scalars of a fold. begin_at() then sets the place of the first element.
@@ -46,7 +46,7 @@ public:
             return wide_;
     }
 
-    /// Computes the state of `recipe`. Its first element is element `start` of a case, and the case begins at
+    /// Computes the state of `recipe`. The recipe's first element is element `start` of a case that begins at
     /// place number `place`. Returns false if the recipe reads outside of a table.
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
@@ -59,15 +59,16 @@ public:
     /// For each column: true if its values decide where tables are read.
     [[nodiscard]] const std::vector<bool>& columns_of_places() const { return columns_of_places_; }
 
-    /// The places at which cases begin. First comes a place near the front, then places so large that they
-    /// wrap in narrow conversions, then the front again for each further set of scalar values. There is a
-    /// single place if lift ignores places and there are no scalars.
+    /// The places at which cases begin. The first is near the front of a segment. Then come places so large
+    /// that they wrap in narrow conversions, and then the front again for each further set of scalar values.
+    /// If lift ignores places and there are no scalars, there is one place.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
-    /// Numbers of the places at the front, one for each set of scalar values. The first is 0.
+    /// Indices in places() of the places at the front, one for each set of scalar values. The first is 0.
     [[nodiscard]] const std::vector<std::size_t>& settings() const { return settings_; }
 
-    /// With given tables: lets the next case begin at element `index` of the data. All data form one segment.
+    /// Makes the next case begin at element `index` of the data, which form one segment. Requires given
+    /// tables.
     void begin_at(std::int64_t index) { places_ = {{index, index, 0}}; }
     [[nodiscard]] bool has_given_tables() const { return has_given_tables_; }
 
@@ -96,8 +97,8 @@ private:
 /// of edge values, then other single elements, then recipes of several elements.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
-/// Draws single elements: all of ElementDrawer::alike(), then `count` by any(). Leaves out elements that read
-/// outside of a table.
+/// Draws single elements: all of ElementDrawer::alike(), then `count` elements of any(). Leaves out elements
+/// that read outside of a table.
 std::vector<Recipe> draw_elements(LawMachine& machine, std::int64_t count, std::mt19937_64& random);
 
 /// Draws up to `count` recipes of 16 to 1000 elements: one repeated element, ascending elements, two

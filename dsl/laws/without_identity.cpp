@@ -12,7 +12,7 @@ const StateField& field_of(const Operator& op, const Expression& expression)
 }
 
 /// Replaces the state's fields in a checked `expression` by their identities, each converted to the field's
-/// type. A bare number would take its type from the context: 0 in f32(0) is an f32.
+/// type. Without the conversion, a bare number would take its type from the context: 0 in f32(0) is an f32.
 Expression of_identity(const Operator& op, const Expression& expression)
 {
     if (expression->kind == ExpressionKind::field) {
@@ -27,8 +27,8 @@ Expression of_identity(const Operator& op, const Expression& expression)
     return with_type(expression, std::move(arguments), *expression->type);
 }
 
-/// Replaces fields by their identities in an assigned value. If the value is just a field, its identity needs
-/// no conversion: a bare number takes its type from the assigned field.
+/// Replaces fields by their identities in an assigned value. A value that is just a field needs no
+/// conversion, because a bare number takes its type from the assigned field.
 Expression assigned_identity(const Operator& op, const Expression& expression)
 {
     return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity

@@ -34,7 +34,7 @@ void Complaints::add(const PlacedError& error)
     more_ = errors_.size() == kMostComplaints;
     if (!more_)
         errors_.push_back(error);
-    // Without a text, messages have no places that would tell them apart, so only one is reported.
+    // Messages without a text have no places that would tell them apart, so only one is reported.
     if (more_ || place.line == 0)
         raise_if_any();
 }

@@ -21,19 +21,19 @@ private:
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown in place of a message if a fault only follows from a fault that already has a message.
+/// Thrown instead of an error if a fault is a consequence of a reported fault. Carries no message.
 struct Silence {};
 
 /// Largest number of faults of one text that are reported.
 inline constexpr std::size_t kMostComplaints = 10;
 
-/// Collects the faults of a text. After a fault, later steps must not report faults that follow from it.
+/// Collects the faults of a text. After a fault, later steps must not report its consequences.
 class Complaints {
 public:
     /// Adds a fault. Throws all faults once there are more than kMostComplaints.
     void add(const PlacedError& error);
     [[nodiscard]] bool empty() const { return errors_.empty(); }
-    /// Throws one SpecError with all messages, a line each, in the order of their places.
+    /// Throws one SpecError with all messages, ordered by place. Does nothing if there are none.
     void raise_if_any() const;
 
     /// Runs `step`. If the step throws a fault or Silence, keeps the fault and returns false.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWidestExcerpt = 100;  ///< bytes of a source line that a message shows
 
-/// Line `number` (from 1) of `text`, without its end ("\n" or "\r\n").
+/// Returns line `number` of `text`, counted from 1, without its line end ("\n" or "\r\n").
 std::string_view find_line(std::string_view text, int number)
 {
     for (int line = 1; line < number; ++line) {
@@ -24,7 +24,7 @@ std::string_view find_line(std::string_view text, int number)
     return text;
 }
 
-/// A source line as a terminal shows it: tabs as blanks, other control characters as escapes.
+/// Returns a source line as a terminal shows it: tabs as blanks, other control characters as escapes.
 std::string printable(std::string_view text)
 {
     std::string result(text);
@@ -32,7 +32,7 @@ std::string printable(std::string_view text)
     return visible(result);
 }
 
-/// The part [first, end) of a long line that a message shows. Both ends lie between characters.
+/// The part [first, end) of a long line that a message shows. Neither end splits a character.
 struct Excerpt {
     std::size_t first, end;
 };
@@ -51,7 +51,7 @@ Excerpt find_excerpt(std::string_view line, std::size_t caret)
     return {first, end};
 }
 
-/// Number of characters in `printable(text)`.
+/// Returns the number of characters in `printable(text)`.
 std::size_t width(std::string_view text)
 {
     const auto shown = printable(text);
@@ -76,7 +76,7 @@ std::size_t utf8_length(std::string_view text)
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xc0u) != 0x80u)
             return 0;
-    // Refuses overlong forms, surrogates, and code points beyond U+10FFFF.
+    // Overlong forms, surrogates and code points beyond U+10FFFF are no UTF-8.
     const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
                        (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90);
     return wrong ? 0 : length;

@@ -1,5 +1,5 @@
 #pragma once
-// Places in the text a user wrote, and messages that point at them.
+// Places in the text of a user, and messages that point at these places.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// A place in the text of an operator, or in the C++ that defines it. Line 0 means no place.
+/// A place in the text of an operator, or in the C++ source that defines it. Line 0 means that there is none.
 struct Position {
     int line = 0;                ///< from 1
     int column = 0;              ///< from 1, in bytes
@@ -24,14 +24,15 @@ struct SourceText {
 
 using SourcePointer = std::shared_ptr<const SourceText>;
 
-/// Bytes of the UTF-8 sequence at the beginning of `text`; 0 if the bytes are not UTF-8.
+/// Returns the number of bytes of the UTF-8 sequence at the beginning of `text`; 0 if the bytes are not
+/// UTF-8.
 std::size_t utf8_length(std::string_view text);
 
-/// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by
-/// `hint`.
+/// Makes an error with the message `NAME:LINE:COLUMN: message`, the line itself, a caret under `position`,
+/// and `hint`.
 ///
-/// A place in C++ gives `FILE:LINE: message; hint`. Without a source or a line, the error has only the
-/// message. Of a long line, it shows only the part around the caret. The excerpt is always valid UTF-8.
+/// For a place in C++, the message is `FILE:LINE: message; hint`. Without a source or a line, it is `message`
+/// alone. Long lines are cut around the caret. The excerpt is always valid UTF-8.
 SpecError spec_error(const SourcePointer& source, Position position, const std::string& message,
                      const std::string& hint = {});
 

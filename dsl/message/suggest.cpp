@@ -18,7 +18,8 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// Number of edits between two words. An edit drops, adds or changes a letter, or exchanges two neighbours.
+/// Returns the number of edits between two words. An edit drops, adds or changes a letter, or exchanges two
+/// neighbours.
 std::size_t edit_distance(std::string_view from, std::string_view to)
 {
     std::vector<std::size_t> before(to.size() + 1), above(to.size() + 1), row(to.size() + 1);
@@ -36,11 +37,11 @@ std::size_t edit_distance(std::string_view from, std::string_view to)
     return row[to.size()];
 }
 
-/// Largest edit distance at which a known word counts as close to `word`.
+/// Returns the largest edit distance at which a known word counts as close to `word`.
 std::size_t most_edits(std::string_view word) { return std::max<std::size_t>(1, word.size() / 3); }
 
-/// Finds the known word whose part before an underscore is close to `wanted`. Empty if no word or several
-/// words fit.
+/// Returns the known word whose part before an underscore is close to `wanted`. Empty if no such word or
+/// several exist.
 std::string_view with_close_beginning(std::string_view wanted, std::span<const std::string_view> known)
 {
     constexpr std::size_t kShortest = 4;  // fewer letters are close to too many words
@@ -71,7 +72,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
         if (candidate.empty() || candidate.size() > kLongestWord)
             continue;
         const std::size_t distance = edit_distance(wanted, lower_case(candidate));
-        // If every letter is edited, the word is no misspelling.
+        // A word in which every letter is edited is no misspelling.
         if (distance < least && distance < std::max(wanted.size(), candidate.size())) {
             least = distance;
             closest = candidate;

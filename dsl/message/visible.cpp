@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// The code point of `letter`, which is one valid UTF-8 sequence.
+/// Returns the code point of `letter`, a single valid UTF-8 sequence.
 unsigned code_point(std::string_view letter)
 {
     const auto first = static_cast<unsigned char>(letter[0]);

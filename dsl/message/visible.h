@@ -1,19 +1,19 @@
 #pragma once
-// Escapes control characters, on which a terminal or a compiler would act.
+// Escapes control characters, because terminals and compilers act on them.
 #include <string>
 #include <string_view>
 
 namespace segfold {
 
-/// Length in bytes of the first character of `text` if it must be escaped; else 0.
+/// Returns the length in bytes of the first character of `text` if it must be escaped; else 0.
 ///
-/// These are escaped: C0 (with newline and tab), DEL, C1 (U+0080 to U+009F), the line and paragraph
+/// The characters to escape are C0 (with newline and tab), DEL, C1 (U+0080 to U+009F), the line and paragraph
 /// separators U+2028 and U+2029, the controls of writing direction, and bytes that are not UTF-8.
 std::size_t unshown_length(std::string_view text);
 
-/// Returns `text` with escapes for control characters: `\x1b` for one byte, `\u2028` for longer ones.
+/// Returns `text` with escapes for control characters: `\x1b` for one byte, `\u2028` for longer characters.
 ///
-/// The result is one line of valid UTF-8 on which a terminal does not act. Every text from outside (a label,
+/// The result is one line of valid UTF-8 that has no effect on a terminal. Every text from outside (a label,
 /// a file name, a line of an operator) passes through here before a message quotes it.
 std::string visible(std::string_view text);
 

@@ -12,7 +12,7 @@ bool is_field(const Expression& expression, Operand operand)
     return expression->kind == ExpressionKind::field && expression->operand == operand;
 }
 
-/// True for the sum of the only field of both states, in either order.
+/// True for `a + b` or `b + a`, where a and b are the only fields of the two states.
 bool is_sum(const Expression& expression)
 {
     if (expression->kind != ExpressionKind::binary || expression->symbol != "+")

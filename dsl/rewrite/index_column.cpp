@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Only limits and conversions keep their types; check() derives the others again.
+/// Replaces `index` by `place`. Only limits and conversions keep their types; check() finds the others again.
 Expression with_place(const Expression& expression, const Expression& place)
 {
     if (expression->kind == ExpressionKind::name && expression->name == "index")
@@ -42,9 +42,10 @@ Operator with_index_column(Operator op)
     const auto name = unused_name(op, "place");
     op.parameters.push_back({name, Type::i64, false, {}});
     const auto place = make_name(name);
-    // A search for counter-examples tries any number, and laws may rely on positions that are not negative.
+    // Searches for counter-examples try any number in a column, but laws may rely on indices of at least 0.
     replace_index(op.lift, make_call("max", {place, Expression(0)}));
-    // It may rely on positions that rise, and a column says nothing of that; combine() and lift serve.
+    // `append` may rely on ascending indices, which a column does not promise. Without it, combine() and lift
+    // are used.
     if (op.append && uses_name(*op.append, "index"))
         op.append.reset();
     if (op.map)

@@ -7,9 +7,8 @@ namespace segfold {
 /// True if an expression of the operator reads `index`.
 [[nodiscard]] bool reads_index(const Operator& op);
 
-/// The operator with a further column, its last parameter, in place of `index`: the position of each element,
-/// i64; `lift` takes a negative one as 0. A fold of elements that were sorted then gives the positions that
-/// they had before.
+/// Replaces `index` by a new column of i64, the last parameter of the operator. `lift` takes a negative entry
+/// as 0. A fold of sorted elements passes their original indices in this column.
 [[nodiscard]] Operator with_index_column(Operator op);
 
 }  // namespace segfold

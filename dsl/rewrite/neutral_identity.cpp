@@ -60,7 +60,7 @@ Operator with_neutral_identity(Operator op, std::string& field)
     if (!op.finish && op.keeps_results)
         op.finish = copied_state(op);
     if (!op.keeps_results && !op.finish)
-        op.results.push_back({field, Type::boolean, {}});  // without finish, results are the state
+        op.results.push_back({field, Type::boolean, {}});  // without finish, the result is the state
     for (auto& known : op.state)
         if (!known.identity)
             known.identity = known.type == Type::boolean ? Expression(false) : Expression(0);
@@ -73,7 +73,7 @@ Operator with_neutral_identity(Operator op, std::string& field)
     op.lift.assignments.push_back({field, Expression(true), {}});
     op.combine.assignments.push_back(
         {field, make_binary("||", of(Operand::earlier, field), of(Operand::later, field)), {}});
-    op.append.reset();  // append may rely on the old identity
+    op.append.reset();  // `append` may rely on the old identity
     op.factors.reset();
     return check(std::move(op));
 }

@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Replaces fields of the state by those of `operand`, and names as `names` says. Only limits and conversions
-/// keep their types; check() derives the others again.
+/// Replaces fields of the state by fields of `operand`, and each name by its expression in `names`. Only
+/// limits and conversions keep their types; check() finds the others again.
 Expression replaced(const Expression& expression, Operand operand,
                     const std::map<std::string, Expression>& names)
 {
@@ -28,7 +28,7 @@ Expression replaced(const Expression& expression, Operand operand,
     return Expression(std::move(node));
 }
 
-/// Adds a field with the number of elements of a state, and returns its name.
+/// Adds a field that counts the elements of a state. Returns the field's name.
 std::string add_count(Operator& op)
 {
     const auto name = unused_name(op, "count");
@@ -44,7 +44,7 @@ std::string add_count(Operator& op)
     return name;
 }
 
-/// Turns the results of `finish` or `empty` into assignments for a scan. Adds the locals of that block to the
+/// Turns the results of `finish` or `empty` into assignments for a scan. Adds the locals of `block` to the
 /// scan under new names.
 std::vector<Assignment> moved(Operator& op, const Block& block, Operand operand,
                               std::map<std::string, Expression> names)
@@ -89,9 +89,9 @@ Operator scanned(Operator op, ScanForm form)
         op.scan->reverse = op.scan->reverse != form.reverse;
         return op;
     }
-    // Without an identity, there is no state before the first visited element. If `empty` gives this
-    // element's result, a scan must recognise the element, and in reverse its position does not tell. In both
-    // cases, the state gets a field that tells whether it has elements.
+    // In two cases the state needs a field that tells whether it has elements. Without an identity, there is
+    // no state before the first visited element. If `empty` gives the result of this element, a reverse scan
+    // must recognise the element without knowing its position.
     std::string any;
     if (form.exclusive && (!op.has_identity() || (op.empty && form.reverse)))
         op = with_neutral_identity(std::move(op), any);

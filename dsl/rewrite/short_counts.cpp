@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// An upper bound on a count, in multiples of the numbers of elements of the earlier and the later operand.
+/// An upper bound on a count, in multiples of the numbers of elements in the earlier and the later operand.
 struct Bound {
     int earlier = 0;
     int later = 0;
@@ -29,7 +29,8 @@ public:
             lets_[let.name] = {*bound, mentions(let.value)};
     }
 
-    /// Returns the bound of an expression; none if it may be negative or count an element twice.
+    /// Returns the bound of an expression. Returns none if the value may be negative or may count an element
+    /// twice.
     std::optional<Bound> of(const Expression& expression) const
     {
         const auto& arguments = expression->arguments;
@@ -60,7 +61,7 @@ public:
         }
     }
 
-    /// True if the expression uses a state's count, directly or through a local.
+    /// True if the expression uses a count of a state, directly or through a local.
     bool mentions(const Expression& expression) const
     {
         if (expression->kind == ExpressionKind::field)
@@ -70,14 +71,15 @@ public:
         return std::ranges::any_of(expression->arguments, [&](const auto& e) { return mentions(e); });
     }
 
-    /// True if a local holds a state's count, and is therefore an i32.
+    /// True if a local holds a count of a state. Such a local becomes an i32.
     bool is_short_let(const std::string& name) const
     {
         const auto let = lets_.find(name);
         return let != lets_.end() && let->second.is_short;
     }
 
-    /// True if both sides of a comparison are counts or numbers, and one uses a state's count.
+    /// True if both sides of a comparison are counts or numbers, and at least one side uses a count of a
+    /// state.
     bool compares(const Expression& expression) const
     {
         return is_comparison(expression) && mentions(expression) &&
@@ -139,7 +141,7 @@ Counts counts_of(const Operator& op, const Block& block, const FieldNames& field
     return counts;
 }
 
-/// True if argument `i` must be a count. `is_wanted` tells whether the expression itself must be one.
+/// True if argument `i` must be a count. `is_wanted` is true if the expression itself must be a count.
 bool is_argument_wanted(const Expression& expression, std::size_t i, bool is_wanted, const Counts& counts)
 {
     if (counts.compares(expression) || counts.converts(expression))
@@ -163,7 +165,7 @@ void add_mentioned(const Expression& expression, const Block& block, FieldNames&
         add_mentioned(argument, block, names);
 }
 
-/// Adds to `others` the fields that an expression uses for anything but counting.
+/// Adds to `others` the fields that an expression uses for another purpose than counting.
 void add_others(const Expression& expression, bool is_wanted, const Counts& counts, const Block& block,
                 FieldNames& others)
 {
@@ -206,8 +208,8 @@ FieldNames count_fields(const Operator& op)
     return fields;
 }
 
-/// Rewrites `expression` for a state that holds counts in 32 bits. Only limits and conversions keep their
-/// types; check() derives the other types again.
+/// Rewrites `expression` for a state with 32-bit counts. Only limits and conversions keep their types;
+/// check() finds the other types again.
 Expression shorten(const Expression& expression, bool is_wanted, const Counts& counts)
 {
     ExpressionNode node = *expression;

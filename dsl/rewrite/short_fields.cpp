@@ -9,8 +9,8 @@
 namespace segfold {
 namespace {
 
-/// Rewrites an expression of finish or scan so that fields have their old type. Only limits and conversions
-/// keep their types; check() derives the other types again.
+/// Rewrites an expression of finish or scan so that fields have their old type again. Only limits and
+/// conversions keep their types; check() finds the other types again.
 Expression lengthen(const Expression& expression, const FieldNames& fields,
                     const std::set<std::string>& limits)
 {

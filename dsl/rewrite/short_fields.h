@@ -16,12 +16,12 @@ using FieldNames = std::set<std::string>;
 /// True for `min` and `max`.
 [[nodiscard]] bool is_selection(const Expression& expression);
 
-/// The parts of an operator that make states: `lift`, `combine`, and `append` if there is one.
+/// Returns the parts of an operator that make states: `lift`, `combine`, and `append` if it has one.
 [[nodiscard]] std::vector<const Block*> state_blocks(const Operator& op);
 
-/// Makes `finish` and `scan`, which read states, fit a state that holds `fields` in i32. These parts first
-/// convert the fields back to i64, and map the i32 limits in `limits` to those of i64. `op` still has the old
-/// state.
+/// Adapts `finish` and `scan`, which read states, to a state that holds `fields` in i32. The parts first
+/// convert these fields back to i64, and the i32 limits in `limits` to the limits of i64. `op` still has the
+/// old state.
 void lengthen_reads(Operator& op, const FieldNames& fields, const std::set<std::string>& limits);
 
 }  // namespace segfold

@@ -17,7 +17,7 @@ using Fields = FieldNames;
 /// or a number or limit that may stand for a place.
 bool is_place(const Expression& expression, const Fields& fields)
 {
-    // Numbers must lie between the limits of i32, because these replace the limits of i64.
+    // Numbers must lie between the limits of i32, which replace the limits of i64.
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()) - 1;
     const auto at = [&](std::size_t i) { return is_place(expression->arguments[i], fields); };
     switch (expression->kind) {
@@ -46,8 +46,8 @@ bool compares_places(const Expression& expression, const Fields& fields)
            is_place(expression->arguments[1], fields) && mentions(expression, fields);
 }
 
-/// Removes from `fields` each field that an expression uses where no place is wanted. `is_place_wanted` says
-/// whether the expression's own value is used as a place.
+/// Removes from `fields` each field that an expression uses as something else than a place. `is_place_wanted`
+/// is true if the expression's own value is used as a place.
 void take_out_others(const Expression& expression, bool is_place_wanted, Fields& fields)
 {
     if (expression->kind == ExpressionKind::field && !is_place_wanted)
@@ -86,7 +86,7 @@ Fields place_fields(const Operator& op)
 }
 
 /// Rewrites `expression` for a state that holds `fields` in 32 bits. Only limits and conversions keep their
-/// types; check() derives the other types again.
+/// types; check() finds the other types again.
 Expression shorten(const Expression& expression, bool is_place_wanted, const Fields& fields)
 {
     ExpressionNode node = *expression;

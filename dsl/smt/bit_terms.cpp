@@ -1,4 +1,5 @@
-// Operations with the machine's rounding and wrapping: words of fixed width, floats of IEEE 754.
+// SMT terms of operations with the machine's rounding and wrapping. Integers are words of fixed width, floats
+// are IEEE 754.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -24,7 +25,7 @@ std::string bool_term(Opcode opcode, const std::string& a, const std::string& b)
     }
 }
 
-/// The number of set bits, as an i32.
+/// Returns the number of set bits, as an i32 term.
 std::string count_ones_term(Type type, const std::string& a)
 {
     std::string sum = "#x00000000";
@@ -43,7 +44,8 @@ std::string leading_zeros_term(Type type, const std::string& a)
     return zeros;
 }
 
-/// The lesser of two floats if `least`, else the greater. A number wins against NaN, and -0 is less than 0.
+/// Returns the lesser of two floats if `least` is true, else the greater. A number wins against NaN, and -0
+/// is less than 0.
 std::string extreme_term(const std::string& a, const std::string& b, bool least)
 {
     const auto& first = least ? a : b;
@@ -64,7 +66,7 @@ std::string float_to_integer(Type from, Type to, const std::string& a)
 {
     const int width = width_of(to);
     const bool is_signed = is_signed_integer(to);
-    if (from == Type::f16 || from == Type::bf16) {  // goes through f32, which holds the ends of all integers
+    if (from == Type::f16 || from == Type::bf16) {  // via f32, which holds the ends of all integer types
         const auto wide = fmt::format("((_ to_fp 8 24) RNE {})", a);
         return float_to_integer(Type::f32, to, wide);
     }
@@ -127,8 +129,8 @@ std::string float_term(Opcode opcode, Type type, const std::string& a, const std
         return fmt::format("({} RNE {} {})", function, a, b);
     };
     switch (opcode) {
-        // The language computes f16 and bf16 in f32 and rounds the result again. These terms round only once
-        // and give equal values, because the 24 bits of f32 are enough.
+        // The language computes f16 and bf16 in f32 and rounds the result again. These terms round once. Both
+        // give equal values, because f32 has enough bits (24).
         case Opcode::add: return rounded("fp.add");
         case Opcode::subtract: return rounded("fp.sub");
         case Opcode::multiply: return rounded("fp.mul");

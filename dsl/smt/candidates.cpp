@@ -12,8 +12,8 @@
 namespace segfold::smt {
 namespace {
 
-/// Limits, in the order of the constants: generated candidates; drawn states of few elements; drawn states of
-/// many elements; constants compared with one field.
+/// Limits: generated candidates, drawn states of few elements, drawn states of many elements, and constants
+/// that are compared with one field.
 constexpr std::size_t kMostDrawn = 2400;
 constexpr std::int64_t kSampledRecipes = 400;
 constexpr std::int64_t kSampledLongRecipes = 12;
@@ -84,7 +84,7 @@ private:
         if (is_float(type(x)))
             return;
         std::set<std::uint64_t> seen;
-        // A constant may belong to a wider field. Skips constants that this field's type cannot hold.
+        // The constant may come from a wider field. Skips it if this field's type cannot hold it.
         const int digits = 8 * static_cast<int>(size_bytes(type(x))) - (is_signed_integer(type(x)) ? 1 : 0);
         const std::uint64_t most = digits < 20 ? (std::uint64_t{1} << digits) - 1 : 1000000;
         const auto ends = [&](std::uint64_t bits) {
@@ -155,8 +155,8 @@ private:
     std::vector<Candidate> list_;
 };
 
-/// Returns the operator for one feature, with one bool result for each candidate. Results over rows would
-/// have to depend on a row, and a candidate need not.
+/// Returns the operator for one feature, with one bool result for each candidate. A result over rows must
+/// depend on a row, but a candidate need not.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
     op = of_one_feature(without_outputs(std::move(op)));
@@ -181,8 +181,8 @@ bool is_finite(const Bytecode& bytecode, const Slot<double>* state)
     return true;
 }
 
-/// True if the candidate says that a float is 0, and the float differs from 0 by no more than the rounding of
-/// the state's other floats.
+/// True if `claim` states that a float is 0, and the float differs from 0 by no more than the rounding of the
+/// state's other floats.
 bool is_rounding(const Candidate& claim, const Bytecode& bytecode, const Slot<double>* state)
 {
     if (claim.kind != Candidate::Kind::zero || !is_float(bytecode.state[claim.x]))
@@ -269,7 +269,8 @@ std::vector<Candidate> surviving_candidates(const Operator& op, bool tame)
 
 std::string print(const Operator& op, const std::vector<Candidate>& invariants)
 {
-    // Prints chains such as x <= y <= z. A chain begins with a field that is above no other.
+    // Prints chains such as x <= y <= z. A chain begins with a field that no other field is known to be
+    // below.
     std::vector<const Candidate*> ordered;
     std::set<std::size_t> not_negative, above;
     for (const auto& one : invariants) {

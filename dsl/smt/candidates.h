@@ -1,5 +1,5 @@
 #pragma once
-// Candidates for invariants: statements that may hold for every state that elements reach.
+// Candidates for invariants, that is, claims that may hold for every state that elements reach.
 #include <string>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace segfold::smt {
 
-/// A property of one state, as an expression over its fields.
+/// A claim about one state, as an expression over its fields.
 struct Candidate {
     enum class Kind : std::uint8_t { not_negative, ordered, zero, other };
     Kind kind = Kind::other;
@@ -20,7 +20,7 @@ struct Candidate {
 /// A list of candidates that can be evaluated and translated. `finish` of its bytecode returns one bool for
 /// each candidate.
 ///
-/// A candidate states one of three things: a field compares in a certain way with 0, 1, -1, a constant of the
+/// A candidate makes one of three claims: a field compares in a certain way with 0, 1, -1, a constant of the
 /// operator or another field; a field is not NaN; or one equation or bool field implies another equation.
 class Candidates {
 public:
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] const std::vector<Candidate>& list() const { return list_; }
     [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
 
-    /// For each candidate: true if it holds for the state.
+    /// Returns one entry for each candidate: true if the claim holds for `state`.
     std::vector<bool> hold(const Slot<double>* state);
 
 private:
@@ -39,12 +39,12 @@ private:
     std::vector<Slot<double>> results_;
 };
 
-/// Returns the candidates that no drawn state refutes, at most `kMostCandidates`. If `tame`, draws only
+/// Returns at most `kMostCandidates` candidates that no drawn state refutes. If `tame` is true, draws only
 /// states of small integers and finite floats, which do not overflow. A float then counts as 0 if rounding of
 /// the state's other floats may explain its value.
 std::vector<Candidate> surviving_candidates(const Operator& op, bool tame);
 
-/// Largest number of candidates that are given to a prover.
+/// Largest number of candidates passed to a prover.
 inline constexpr std::size_t kMostCandidates = 240;
 
 /// Prints invariants as a person writes them: "0 <= leading <= flights, (a = b) => (c = d)".

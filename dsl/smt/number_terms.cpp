@@ -1,4 +1,4 @@
-// Operations on unbounded integers and on real numbers.
+// SMT terms of operations on unbounded integers and on real numbers.
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,7 +8,7 @@
 namespace segfold::smt {
 namespace {
 
-/// 2^count as a term. Bit operations on unbounded integers are expressed by powers of two.
+/// Returns 2^count as a term. Powers of two express shifts and bit operations on unbounded integers.
 std::string power_of_two(const Constant* count, Type type, Opcode opcode)
 {
     const auto width = size_bytes(type) * 8;
@@ -72,7 +72,7 @@ std::string real_term(Opcode opcode, const std::string& a, const std::string& b,
         case Opcode::absolute: return fmt::format("(ite (< {0} 0.0) (- {0}) {0})", a);
         case Opcode::floor: return fmt::format("(to_real (to_int {}))", a);
         case Opcode::ceiling: return fmt::format("(- (to_real (to_int (- {}))))", a);
-        case Opcode::round:  // halves round away from zero
+        case Opcode::round:  // halves go away from zero
             return fmt::format(
                 "(ite (< {0} 0.0) (- (to_real (to_int (+ (- {0}) 0.5)))) (to_real (to_int (+ {0} 0.5))))", a);
         case Opcode::equal: return apply("=", a, b);

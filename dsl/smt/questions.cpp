@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kStates = {"a", "b", "c"};
 
-/// A term that is true if both sides of an equation agree.
+/// Returns a term that is true if both sides of an equation agree.
 std::string equation_term(Script& script, Equation equation, const std::vector<State>& states)
 {
     switch (equation) {
@@ -31,7 +31,7 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
-/// The inputs and constants that a program may copy to a slot.
+/// The inputs and constants from which a program may copy the value of a slot.
 struct Origin {
     std::set<std::uint16_t> inputs;
     std::map<std::uint64_t, Constant> constants;
@@ -72,7 +72,8 @@ std::vector<Origin> origins(const Program& program)
     return outputs;
 }
 
-/// Finds the fields of a state that hold only an element's index or a constant. Maps each to its constants.
+/// Finds the fields of a state that always hold an element's index or a constant. Maps each field to its
+/// constants.
 std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
 {
     const auto lifted = origins(bytecode.lift);
@@ -106,13 +107,14 @@ std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& byteco
     return result;
 }
 
-/// A term that is true if `append` equals combine with lift. `state` is an unknown state or the identity.
+/// Returns a term that is true if `append` equals combine with lift. `state` is an unknown state or the
+/// identity.
 std::string append_term(Script& script, const State& state, const State& element)
 {
     return script.equal(script.appended(state, element), script.combined(state, script.lifted(element)));
 }
 
-/// Requires that every index kept in the state is less than `index`: the state covers earlier elements.
+/// Requires that every index in the state is less than `index`, because the state covers earlier elements.
 void require_earlier_places(Script& script, const Bytecode& bytecode, const State& state,
                             const std::string& index)
 {
@@ -126,7 +128,7 @@ void require_earlier_places(Script& script, const Bytecode& bytecode, const Stat
     }
 }
 
-/// A term that is true if the integers among `values` are far from the ends of their types.
+/// Returns a term that is true if the integers among `values` are far from the ends of their types.
 std::string far_from_ends(const std::vector<std::string>& values, const std::vector<Type>& types,
                           bool has_products)
 {
@@ -142,7 +144,8 @@ std::string far_from_ends(const std::vector<std::string>& values, const std::vec
     return fmt::format("(and {})", all);
 }
 
-/// Requires an ordinary state: the identity, or integers far from the ends of their types.
+/// Requires an ordinary state, that is, the identity or a state whose integers are far from the ends of their
+/// types.
 void require_ordinary(Script& script, const Bytecode& bytecode, const State& state, bool has_products)
 {
     if (std::ranges::none_of(bytecode.state, is_integer))
@@ -160,7 +163,7 @@ void require_ordinary_element(Script& script, const Bytecode& bytecode, const St
     script.require(far_from_ends(element, types, false));
 }
 
-/// A term that is true if all equations hold.
+/// Returns a term that is true if all equations hold.
 std::string terms_of(Script& script, const Bytecode& bytecode, std::span<const Equation> equations,
                      const std::vector<State>& states, const State& element)
 {
@@ -197,7 +200,7 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
 {
     Script script(bytecode, options);
     const bool of_append = is_of_append(equations.front());
-    // Only ordinary states matter in a question about overflow.
+    // A question about overflow asks about ordinary states only.
     const bool of_ordinary = options.in_range && asked != Asked::breaks;
     const bool has_products = !of_append && equations.front() != Equation::identity_left;
     std::size_t count = 0;

@@ -68,7 +68,7 @@ std::string Script::declare(const std::string& name, Type type, Unknown* unknown
     return name;
 }
 
-/// Returns a short name for a text. Equal texts get the same name. Texts that contain such names stay short.
+/// Returns a short name for `text`. Equal texts get the same name. Texts that contain such names stay short.
 std::string Script::key(const std::string& text)
 {
     const auto [found, is_new] = keys_.emplace(text, fmt::format("#{}", keys_.size()));
@@ -210,7 +210,7 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     for (const auto& instruction : program.code) {
         if (instruction.opcode == Opcode::jump || instruction.opcode == Opcode::jump_unless)
             continue;
-        // A copy joins the two sides of a condition, one of which reads a table.
+        // A copy merges the two sides of a condition that reads a table in one of them.
         if (instruction.opcode == Opcode::copy) {
             if (run.moved.insert(instruction.out).second) {
                 run.slots[instruction.out] = open_value(instruction.type, read_of_tables());
@@ -229,9 +229,8 @@ std::vector<std::string> Script::run(const Program& program, const std::vector<s
     return outputs;
 }
 
-/// Goes from the outputs back, and finds the condition under which each slot's value is used; an empty
-/// condition means that the value is never used. Requires that used integers stay in the ranges of their
-/// types.
+/// Finds the condition under which each slot's value is used, from the outputs backwards. An empty condition
+/// means that the value is never used. Requires that integers in use stay in the ranges of their types.
 void Script::add_ranges(const Run& run, const Program& program)
 {
     std::vector<std::string> used(program.num_slots);
@@ -251,7 +250,7 @@ void Script::add_ranges(const Run& run, const Program& program)
         const auto& where = used[step->out];
         const bool is_jump = step->opcode == Opcode::jump || step->opcode == Opcode::jump_unless;
         if (is_jump || step->opcode == Opcode::copy || where.empty())
-            continue;  // a copy joins the values of two sides, and their ranges are left open
+            continue;  // a copy merges two sides; the range of its value is not required
         const auto result = result_type(*step);
         if (is_integer(result) && is_arithmetic(step->opcode))
             in_range_ += fmt::format(" (=> {} {})", where, in_range_term(result, run.slots[step->out]));
@@ -304,7 +303,8 @@ std::string Script::translate(Run& run, const Instruction& instruction, Type res
         throw OutOfReach(bytecode_.are_scalars[instruction.b] ? "a scalar" : "a table");
     const bool reads_floats = is_float(type);
     if (theory == Theory::integers && (reads_floats || is_float(result))) {
-        // One fact is stated about computed floats: equal operations on equal operands give equal values.
+        // The theory of integers knows one fact about computed floats: equal operations on equal operands
+        // give equal values.
         const auto made =
             key(fmt::format("{} {} {} {} {} {} {}", static_cast<int>(opcode), static_cast<int>(type),
                             static_cast<int>(target), a, b, c, static_cast<int>(result)));
@@ -348,8 +348,8 @@ std::string Script::converted(const Instruction& instruction, const std::string&
                                            : number_conversion(instruction.type, instruction.target, a);
 }
 
-/// Calls an uninterpreted function, for which equal arguments give equal values. States the properties that
-/// define roots and powers, for these arguments.
+/// Calls an uninterpreted function, about which the prover knows only that equal arguments give equal values.
+/// For these arguments, also states the properties that define roots and powers.
 std::string Script::uninterpreted(Opcode opcode, const std::vector<std::string>& arguments)
 {
     const auto function = fmt::format("real.{}", word_for(opcode));

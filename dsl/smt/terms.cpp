@@ -9,7 +9,7 @@
 namespace segfold::smt {
 namespace {
 
-/// A finite number as an exact term.
+/// Returns a finite number as an exact term.
 std::string real_literal(double value)
 {
     if (!std::isfinite(value))

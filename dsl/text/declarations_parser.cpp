@@ -115,7 +115,7 @@ void OperatorParser::state(Operator& op)
         });
         if (read)
             continue;
-        // A field that begins its own line can be read: only the end of the previous field was faulty.
+        // Only the end of the previous field was faulty. A field that begins its own line can be read.
         if (!cursor_.begins_line() || !cursor_.is(":", 1))
             skip_declaration(start);
         if (cursor_.is("{"))

@@ -10,7 +10,7 @@
 namespace segfold {
 namespace {
 
-/// Makes the node of `a.mean` before check() knows the meaning of `a`. The node is a field whose `symbol` is
+/// Makes the node of `a.mean` before check() knows the meaning of `a`. It is a field node whose `symbol` is
 /// the operand's name.
 Expression make_member(const Token& owner, std::string field, Position position)
 {
@@ -22,7 +22,7 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
-/// Makes the node of `a.bins[k]` before arrays are expanded. The node is a gather whose `symbol` is the
+/// Makes the node of `a.bins[k]` before arrays are expanded. It is a gather node whose `symbol` is the
 /// operand's name.
 Expression make_entry(const Expression& member, Expression index)
 {
@@ -55,10 +55,10 @@ std::string suggest_type(std::string_view word)
 
 }  // namespace
 
-/// Counts one open parenthesis, list or prefix while the object lives. The limit keeps texts from exhausting
-/// the stack.
+/// Counts one open parenthesis, list or prefix during its lifetime. Deep nesting is refused, because it could
+/// exhaust the stack.
 ///
-/// A printed tree of depth d has at most 2 * d of them open at once.
+/// The printed text of a tree of depth d never has more than 2 * d of them open at once.
 class ExpressionParser::Nested {
 public:
     explicit Nested(ExpressionParser& parser) : parser_(parser)
@@ -109,7 +109,7 @@ Type ExpressionParser::type()
     cursor_.fail(token.position, "unknown type '" + word + "'" + suggest_type(word));
 }
 
-/// Throws if the tree is too deep or too large for later recursion.
+/// Returns `made`. Throws if the tree is too deep or too large for later recursion.
 Expression ExpressionParser::bounded(Expression made)
 {
     if (made->depth > kDeepestExpression)
@@ -161,8 +161,8 @@ Expression ExpressionParser::unary()
     return primary();
 }
 
-/// Throws a fault if the next token is a word of another language, such as `if`, and a value follows it. No
-/// name can stand before a value.
+/// Throws if the next token is a word of another language, such as `if`, and a value follows it. A name of
+/// this language cannot stand before a value.
 void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();
@@ -176,9 +176,8 @@ void ExpressionParser::refuse_foreign_word() const
 }
 
 /// primary ::= number | "true" | "false" | "inf" | "nan" | "(" expression ")" | name ["." name]
-///           | name "." name "[" expression "]" | name "(" arguments ")" | type "(" expression ")" | limit
-///           "(" type ")" | name "[" expression
-///           "]"
+///           | name "." name "[" expression "]" | name "(" arguments ")" | type "(" expression ")"
+///           | limit "(" type ")" | name "[" expression "]"
 Expression ExpressionParser::primary()
 {
     const Token token = cursor_.peek();

@@ -12,7 +12,7 @@ namespace segfold {
 /// A recursive-descent parser of expressions. It shares its `cursor` with the parsers of other constructs.
 class ExpressionParser {
 public:
-    /// `generic` is the type for which the type name `T` stands.
+    /// `generic` is the type that the type name `T` means.
     ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
 
     /// expression ::= binary ["?" expression ":" expression]
@@ -20,8 +20,8 @@ public:
     /// Reads the name of a type.
     Type type();
 
-    /// Replacements of names in the current round of a loop, which is unrolled while it is read: the value of
-    /// the loop's counter in this round, and this round's copy of each local of the body.
+    /// Replacements of names in the current round of a loop: the counter's value, and this round's copy of
+    /// each local of the body. A loop is unrolled while it is read.
     std::map<std::string, Expression> replaced;
 
     /// True if the text has more nodes than an operator may have. Reading then stops.
@@ -42,8 +42,8 @@ private:
     [[noreturn]] void refuse_real(const Token& token) const;
 
     TokenCursor& cursor_;
-    /// The type that `word` names in a text for any type. `T` is the chosen type; `Acc` is the type for sums
-    /// of many values of `T`. None for any other word.
+    /// Returns the type that `word` names in a generic text. `T` is the chosen type. `Acc` is the type in
+    /// which many values of `T` are summed. None for any other word.
     [[nodiscard]] std::optional<Type> generic_type(std::string_view word) const;
 
     std::optional<Type> generic_;

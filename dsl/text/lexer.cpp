@@ -26,7 +26,7 @@ public:
         if (text_.size() > longest)
             throw SpecError(visible(source_->name) + ": the text is " + std::to_string(text_.size()) +
                             " bytes long; at most " + std::to_string(longest) + " are read");
-        if (text_.starts_with("\xEF\xBB\xBF"))  // a byte order mark, which some editors write
+        if (text_.starts_with("\xEF\xBB\xBF"))  // skips a byte order mark, which some editors write
             line_start_ = at_ = 3;
         for (skip_blanks(); at_ < text_.size(); skip_blanks())
             result_.tokens.push_back(next());
@@ -64,8 +64,8 @@ private:
         return text_[at] == '\r' && (at + 1 == text_.size() || text_[at + 1] == '\n');
     }
 
-    /// Skips a comment. Refuses control characters, which might end the comment for a compiler or hide text
-    /// from readers.
+    /// Skips a comment. Refuses control characters, because they might end the comment for a compiler or hide
+    /// text from readers.
     void skip_comment()
     {
         const std::size_t begin = at_ + 1;

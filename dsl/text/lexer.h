@@ -18,7 +18,7 @@ struct Token {
 /// Longest text that is accepted, in bytes.
 inline constexpr std::size_t kLongestText = 1 << 20;
 
-/// The tokens of a text, and the comments on the lines just above the first of them.
+/// The tokens of a text, and the comment lines just above its first token.
 struct Tokens {
     std::vector<Token> tokens;  ///< the last one is `end`
     std::string heading;        ///< comment lines before the first token, without marks, joined by '\n'
@@ -26,8 +26,8 @@ struct Tokens {
 
 /// Cuts `source` into tokens. `#` starts a comment that runs to the end of its line.
 ///
-/// Throws SpecError for characters and numbers that the language does not have, for texts longer than
-/// `longest`, and for control characters, lone carriage returns and invalid UTF-8 in comments.
+/// Throws SpecError for characters and numbers that are not in the language, for texts of more than `longest`
+/// bytes, and for control characters, lone carriage returns and invalid UTF-8 in comments.
 Tokens tokenize(const SourcePointer& source, std::size_t longest = kLongestText);
 
 }  // namespace segfold

@@ -30,7 +30,7 @@ Operator OperatorParser::whole_operator()
     cursor_.expect("{");
     while (!cursor_.accept("}")) {
         if (cursor_.at_end() && !complaints_.empty())
-            return op;  // a fault reported earlier has swallowed the '}'
+            return op;  // the '}' is missing because an earlier, reported fault skipped it
         if (cursor_.at_end())
             cursor_.fail(open, "this '{' is never closed", "the text ends inside the operator");
         const auto start = cursor_.place();
@@ -146,7 +146,7 @@ void OperatorParser::refuse_what_follows(const Token& keyword) const
         cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
                      "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
     if (cursor_.is(";") && (cursor_.at_part(1) || cursor_.is("}", 1)))
-        return;  // part() refuses and skips this semicolon
+        return;  // part() reports and skips this semicolon
     if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
         cursor_.unexpected("the next part");
 }
@@ -224,7 +224,7 @@ void OperatorParser::check_operand_of_append(const Operator& op)
 {
     if (!appended_ || std::ranges::find(seen_, "combine") == seen_.end() || appended_->text == op.earlier)
         return;
-    unread_.blocks["append"].insert(appended_->text);  // later uses of this name give no further faults
+    unread_.blocks["append"].insert(appended_->text);  // avoids further faults about later uses of this name
     cursor_.fail(appended_->position,
                  "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
                      op.earlier + "'",

@@ -1,5 +1,5 @@
 #pragma once
-// The grammar of operators. Reading continues after a fault, to report several.
+// The grammar of operators.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace segfold {
 
-/// The grammar of operators, one function per production. After a fault, reading continues at the next
-/// declaration, statement or part.
+/// A recursive-descent parser of operators, one function per production. After a fault, reading continues at
+/// the next declaration, statement or part, so that several faults are reported.
 class OperatorParser {
 public:
     OperatorParser(const SourcePointer& source, Tokens read, std::optional<Type> generic,
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] Unread& unread() { return unread_; }
     [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
     [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
-    /// The first part other than `use` and `def`; empty if there is none.
+    /// Returns the first part other than `use` and `def`; empty if there is none.
     [[nodiscard]] std::string first_part() const { return seen_.empty() ? std::string() : seen_.front(); }
 
 private:
@@ -61,17 +61,16 @@ private:
         }
     }
 
-    /// Skips the rest of a declaration that began at token `start` and has a fault. Records the words in it
-    /// as unread names.
+    /// Skips the rest of a faulty declaration that began at token `start`. Records its words as unread names.
     void skip_declaration(std::size_t start);
     /// Skips to the next part, or to the end of the operator.
     void skip_part(std::size_t start);
-    /// Skips a statement that could not be read. Also skips its blocks if it is written as in another
-    /// language: `if (...) { ... } else { ... }`.
+    /// Skips a statement that could not be read. Also skips the blocks of a statement in another language,
+    /// such as `if (...) { ... } else { ... }`.
     void skip_statement();
     void stop_if_exhausted() const;
     [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
-    /// Records in `names` the names that a statement declares, which began at token `start` and has a fault.
+    /// Adds to `names` the names that a faulty statement declares. The statement began at token `start`.
     void note_names(std::size_t start, std::set<std::string>& names) const;
     [[nodiscard]] bool begins_part() const;
     /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
@@ -88,7 +87,7 @@ private:
     /// part ::= state | lift | combine | append | finish | empty | map | scan | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
-    /// Throws a fault if the text behind a part's expression was probably meant to belong to the expression.
+    /// Throws if the text after a part's expression was probably meant to belong to the expression.
     void refuse_what_follows(const Token& keyword) const;
     /// Reads one of lift, finish, empty and map.
     void one_state_part(Operator& op, const Token& keyword);
@@ -100,7 +99,7 @@ private:
     void use();
     /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
     void definition();
-    /// Throws a fault if a definition uses a name that is not among its arguments.
+    /// Throws if a definition uses a name that is not among its arguments.
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
@@ -124,10 +123,10 @@ private:
     bool loop(Block& block, const std::string& part);
     /// Reads a bound of a loop, or the index of an entry to be set.
     std::int64_t bound();
-    /// Returns the name of a loop's local in this round. Each round has a local of its own.
+    /// Returns the name of a loop's local in this round. Each round has its own local.
     std::string local_of_round(const Block& block, const std::string& target);
 
-    /// Names of a block's locals. They are kept so that a long loop need not search all locals in each round.
+    /// Names of a block's locals. With them, a long loop need not search all locals in each round.
     struct LetNames {
         std::size_t num_read = 0;  ///< number of the block's locals that are recorded here
         std::set<std::string, std::less<>> taken;

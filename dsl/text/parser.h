@@ -10,19 +10,18 @@ namespace segfold {
 
 /// Reads the text form of one operator and checks its names and types.
 ///
-/// Messages begin with `name`, such as the path of a file, or with "operator" if `name` is empty. The name
-/// `T` stands for the type `generic`, as in the standard operators; without `generic`, `T` is an error.
-/// Throws SpecError that points at the place and reports the first ten faults of the text.
+/// Messages begin with `name`, such as the path of a file, or with "operator" if `name` is empty. In a
+/// generic text, the type name `T` means `generic`; without `generic`, `T` is an error. Throws SpecError,
+/// which points at the place and reports the first ten faults.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// Reads a text that print() wrote. The text may be longer than a user's text, because print() repeats long
-/// names.
+/// Reads a text that print() wrote. It may be longer than a user's text, because print() repeats long names.
 Operator parse_printed(std::string text);
 
 /// A parameter as its text declares it.
 struct DeclaredParameter {
     std::string name;
-    std::optional<Type> type;  ///< none for `T` and for a missing type
+    std::optional<Type> type;  ///< none for `T`, or if no type is given
     bool table = false;        ///< true for a scalar as well
     bool scalar = false;
     bool row = false;  ///< true for a column or a table of rows
@@ -31,8 +30,8 @@ struct DeclaredParameter {
 /// Reads only the parameters of the operator in `text`. Throws SpecError.
 std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text);
 
-/// The short form of an operator on the command line: one column `x`, one state field `value`, and combine as
-/// an expression of `a` and `b`. The other parts are optional: an empty text omits the part.
+/// The short form of an operator on the command line. It has one column `x` and one state field `value`;
+/// combine is an expression of `a` and `b`. The other parts are optional: an empty text omits the part.
 struct ShortForm {
     std::string combine = {};   ///< "max(a, b)"
     Type type = Type::f32;      ///< type of the column and the state

@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// Renames fields and locals in a checked expression, and moves it to `position` for messages.
+/// Renames fields and locals in a checked expression. Sets its position to `position`, for messages.
 Expression renamed(const Expression& expression, const Names& fields, const Names& locals,
                    const std::map<std::string, Expression>& parameters, Position position)
 {
@@ -126,8 +126,8 @@ public:
     }
 
 private:
-    /// True if the product can have an `append`. Some factor must have one, and the lift of each factor
-    /// without `append` must read no table, because such a factor appends by lift and combine.
+    /// True if the product can have an `append`. One factor must have `append`. The other factors append by
+    /// lift and combine, so their lifts must read no table.
     [[nodiscard]] bool can_append(const Operator& whole) const
     {
         return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
@@ -138,7 +138,7 @@ private:
     }
 
     /// Keeps the identities only if every factor has an identity. Keeps the results of empty segments only if
-    /// every factor has results for them. If one factor defines `empty`, every factor gets an `empty`.
+    /// every factor has them. If one factor defines `empty`, every factor gets an `empty`.
     void settle_identities()
     {
         const bool is_monoid =
@@ -158,8 +158,8 @@ private:
         }
     }
 
-    /// The preferred name of a result, used if no other result has it. A nameless result takes its operator's
-    /// name.
+    /// Returns the preferred name of a result, used if no other result has it. A nameless result takes its
+    /// operator's name.
     [[nodiscard]] std::string wished_name(std::size_t factor, const ResultField& result) const
     {
         const auto& label = renamings_[factor].label;
@@ -279,7 +279,7 @@ Operator product(std::vector<Factor> factors) { return Product(std::move(factors
 
 Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
 {
-    Scope scope;  // names in lift, which computes the arguments
+    Scope scope;  // names that lift may use, because lift computes the arguments
     for (const auto& parameter : head.parameters)
         (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
     for (const auto* place : {"index", "position", "segment"})
@@ -290,7 +290,8 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
         const auto fail = [&](const std::string& message, const std::string& hint = {}) {
             throw placed_error(head.source, use.position, message, hint);
         };
-        // Tables are passed by name. Other arguments are expressions with the types that they have in lift.
+        // A table is passed by its name. Any other argument is an expression, with the type that it has in
+        // lift.
         const auto type_of = [&](const DeclaredParameter& declared, const Expression& argument) {
             const auto known = std::ranges::find(head.parameters, argument->name, &Parameter::name);
             return declared.table && known != head.parameters.end() ? std::optional(known->type)

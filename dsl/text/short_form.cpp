@@ -25,7 +25,7 @@ Operator parse_short_form(const ShortForm& form, const ShortFormNames& names)
     op.lift = only(make_name("x"));
     op.combine = only(make_name("a"));
     op.laws.commutative = form.commutative;
-    // Adds parts one by one. Messages about a part refer to the text of that part.
+    // Adds the parts one by one, so that messages about a part refer to the text of that part.
     const auto add = [&](const std::string& part, const std::string& text,
                          const std::function<void(Expression)>& place) {
         if (text.empty())

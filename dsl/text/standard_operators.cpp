@@ -14,9 +14,9 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// The types for which T may stand. The name of the operator's file states them: sum.seg is for all numbers,
-/// max.float.seg for floats, trace.integer.seg for integers, gcd.narrow.seg for integers of at most 32 bits,
-/// wide_sum.unsigned.seg for unsigned integers. For their types, files of the last two kinds win over a file
+/// The types that T may be. The operator's file name states them: sum.seg is for all numbers, max.float.seg
+/// for floats, trace.integer.seg for integers, gcd.narrow.seg for integers of at most 32 bits,
+/// wide_sum.unsigned.seg for unsigned integers. For its types, a file of the last two kinds wins over a file
 /// for all integers.
 enum class Family : std::uint8_t { number, integer, narrow, unsigned_integer, real };
 
@@ -26,7 +26,7 @@ struct File {
     std::string_view text;
 };
 
-/// Operator name -> its files.
+/// Returns a map from each operator's name to its files.
 const std::map<std::string, std::vector<File>, std::less<>>& files()
 {
     static const auto& known = lasting([] {
@@ -80,7 +80,7 @@ struct NameAndType {
     std::optional<Type> type;
 };
 
-/// Splits a type from an operator's name: "affine_u32" is affine for u32. "mean_variance" ends with no type.
+/// Splits an operator's name into name and type: "affine_u32" is affine for u32. "mean_variance" has no type.
 NameAndType split(std::string_view name)
 {
     const auto underscore = name.rfind('_');
@@ -107,7 +107,7 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
-/// Returns the text behind `mark` on the last line that begins with `mark`; empty if there is no such line.
+/// Returns the text after `mark` on the last line that begins with `mark`; empty if there is no such line.
 std::string note_of(std::string_view text, std::string_view mark)
 {
     const auto at = text.rfind("\n" + std::string(mark));
@@ -136,7 +136,7 @@ NameAndType known(std::string_view name)
                      did_you_mean(name, names));
 }
 
-/// The versions of an operator. Their texts lack the notes that follow the operator in its file.
+/// Returns the versions of an operator. Their texts lack the notes that follow the operator in its file.
 std::vector<StandardVersion> versions_of(std::string_view name, const std::vector<File>& files)
 {
     std::vector<StandardVersion> versions;

@@ -16,7 +16,7 @@ struct StandardVersion {
     std::string text;  ///< the operator's text, without source and example
 };
 
-/// A standard operator, for which no type is chosen yet.
+/// A standard operator before a type is chosen.
 struct StandardOperator {
     std::string name;
     std::string summary;      ///< the first sentence of its description
@@ -27,18 +27,18 @@ struct StandardOperator {
     std::vector<StandardVersion> versions = {};  ///< one for all types, or one for each group of types
 };
 
-/// All standard operators, by name.
+/// Returns all standard operators, ordered by name.
 std::vector<StandardOperator> standard_operators();
 
 /// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
 bool is_standard_operator(std::string_view name);
 
-/// The parameters of a standard operator. A parameter of type T has a type only if `name` states one, as in
-/// "sum_i32".
+/// Returns the parameters of a standard operator. A parameter of type T has a type only if `name` states one,
+/// as in "sum_i32".
 std::vector<DeclaredParameter> standard_parameters(std::string_view name);
 
-/// Returns the standard operator `name` for `type`. A type in the name ("affine_u32") suffices; if both are
-/// given, they must agree. If neither is given, the type is f32, or i32 if the operator takes no
+/// Returns the standard operator `name` for `type`. The type may also be part of the name ("affine_u32"). If
+/// both are given, they must agree. If neither is given, the type is f32, or i32 if the operator takes no
 /// floating-point type.
 ///
 /// Throws InputError for an unknown name, or for a type that the operator does not take.

@@ -13,7 +13,7 @@ namespace segfold {
 
 void OperatorParser::skip_statement()
 {
-    if (cursor_.is("for") && cursor_.is("(", 1))  // a `for (...)` of other languages holds semicolons
+    if (cursor_.is("for") && cursor_.is("(", 1))  // the `for (...)` of another language contains semicolons
         while (!cursor_.at_end() && !cursor_.is(")") && !cursor_.is("{") && !cursor_.is("}"))
             cursor_.take();
     for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
@@ -44,7 +44,7 @@ Block OperatorParser::block(const Token& keyword)
     let_names_.clear();
     if (!cursor_.is("{")) {
         const Position start = cursor_.peek().position;
-        result.assignments.push_back({"", expressions_.expression(), start});  // check() fills in the field
+        result.assignments.push_back({"", expressions_.expression(), start});  // check() adds its field
         refuse_what_follows(keyword);
         return result;
     }
@@ -134,7 +134,7 @@ bool OperatorParser::loop(Block& block, const std::string& part)
     const auto outer = expressions_.replaced;
     bool good = true;
     Block unused;
-    let_names_.erase(&unused);  // an earlier block at the same address may have left names
+    let_names_.erase(&unused);  // an earlier block at the same address may have left entries
     for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
         if (++rounds_ > kMostNodes)
             cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
@@ -170,7 +170,7 @@ std::int64_t OperatorParser::bound()
 OperatorParser::LetNames& OperatorParser::names_of(const Block& block)
 {
     auto& names = let_names_[&block];
-    if (block.lets.size() < names.num_read)  // a faulty statement's local was removed
+    if (block.lets.size() < names.num_read)  // the local of a faulty statement was removed
         names = {};
     for (; names.num_read < block.lets.size(); ++names.num_read)
         names.taken.insert(block.lets[names.num_read].name);
@@ -298,7 +298,7 @@ void OperatorParser::refuse_assigning_sign(const std::string& target, const std:
                  "there is no '" + sign + cursor_.peek(1).text + "'; " + advice);
 }
 
-/// Number of entries of an array of the state or of the results.
+/// Returns the number of entries of an array of the state or of the results.
 std::size_t OperatorParser::entries_of(const std::string& array) const
 {
     const auto has = [&](std::size_t k) {

@@ -1,5 +1,5 @@
 #pragma once
-// The tokens of a text and a place among them, shared by all productions of the grammar.
+// The tokens of a text and the current position among them, shared by all productions of the grammar.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -27,13 +27,13 @@ public:
     {}
 
     [[nodiscard]] const SourcePointer& source() const { return source_; }
-    /// Returns the token `ahead` places after the next one; beyond the end, the last token.
+    /// Returns the token `ahead` places after the next one. Past the end, returns the last token.
     [[nodiscard]] const Token& peek(std::size_t ahead = 0) const;
     [[nodiscard]] bool at_end() const { return peek().kind == TokenKind::end; }
     [[nodiscard]] bool is(std::string_view text, std::size_t ahead = 0) const;
     /// Number of tokens read.
     [[nodiscard]] std::size_t place() const { return at_; }
-    /// Goes back to an earlier place(), to read tokens again.
+    /// Goes back to a token number that place() returned, to read tokens again.
     void go_back(std::size_t place) { at_ = place; }
     /// True if a part begins here: a word of kParts, or `def NAME (` or `use NAME`. Elsewhere `def` and `use`
     /// may be names.
@@ -52,8 +52,8 @@ public:
     std::string name(const std::string& what);
 
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const;
-    /// Throws a fault that says `what` was expected here. If the next token is a known slip, the message
-    /// gives advice.
+    /// Throws a fault that says that `what` was expected here. If the next token is a known slip, adds
+    /// advice.
     [[noreturn]] void unexpected(const std::string& what) const;
     /// Describes the next token in messages: "'x'" or "the end of the text".
     [[nodiscard]] std::string found() const;

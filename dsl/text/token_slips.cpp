@@ -12,10 +12,10 @@ namespace {
 
 bool is_type(std::string_view word) { return find_type(word) || !type_like(word).empty(); }
 
-/// This language's name of the type `word`, which may be a name of this or of another language.
+/// Returns this language's name of the type `word`. `word` may be a name of this or of another language.
 std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
 
-/// A name for an example in a message: the text of `token` if it is a word, else "n".
+/// Returns a name for an example in a message: the text of `token` if it is a word, else "n".
 std::string example(const Token& token) { return token.kind == TokenKind::word ? token.text : "n"; }
 
 }  // namespace
@@ -25,7 +25,7 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     static const auto& none = lasting([] { return Token(); });
     const auto token = [&](std::size_t i) -> const Token& { return i < tokens.size() ? tokens[i] : none; };
     const Token& here = token(at);
-    const Token& before = token(at - 1);  // at the first token, `at - 1` wraps and lies beyond the end
+    const Token& before = token(at - 1);  // at the first token, `at - 1` wraps to an index past the end
     const Token& next = token(at + 1);
     const auto is = [](const Token& t, std::string_view text) { return t.text == text; };
     const auto one_of = [](const Token& t, std::initializer_list<std::string_view> texts) {

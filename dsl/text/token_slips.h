@@ -1,5 +1,5 @@
 #pragma once
-// Signs of C, Python and Rust, and their replacements in this language.
+// Signs of C, Python and Rust, with their counterparts in this language.
 #include <span>
 #include <string>
 
@@ -7,8 +7,7 @@
 
 namespace segfold {
 
-/// Returns advice on token number `at`, which the grammar does not expect; empty if the token is no known
-/// slip.
+/// Returns advice on token number `at`, which the grammar does not expect; empty if it is no known slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 }  // namespace segfold

@@ -1,5 +1,5 @@
 #pragma once
-// `use` in a text: makes one operator of several standard operators.
+// The statement `use`, which makes one operator of several standard operators.
 #include <string>
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// `use NAME(arguments) as LABEL`. Without arguments, the standard operator's parameters keep their names.
+/// The statement `use NAME(arguments) as LABEL`. Without arguments, parameters keep their names.
 struct Use {
     std::string name;
     std::vector<Expression> arguments = {};

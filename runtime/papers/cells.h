@@ -6,8 +6,8 @@
 
 namespace segfold::papers {
 
-/// Returns a published number with the digits that its source prints, as far as a double can hold them.
-/// Returns "" if `value` is null.
+/// Returns a published number with the digits that its source prints, as far as a double holds them. Returns
+/// "" if `value` is null.
 [[nodiscard]] std::string published_text(const PublishedValue* value);
 /// Returns a published number with its unit; "" if `value` is null.
 [[nodiscard]] std::string published_time(const PublishedValue* value);

@@ -9,8 +9,8 @@ namespace {
 /// A measured ratio of times that differs from 1 by less than this is taken as noise.
 constexpr double kNoise = 0.03;
 
-/// Returns the published speed of `row` / speed of `before`, as the source states it or by the source's
-/// times. Returns nothing if the source states neither.
+/// Returns the published speed of `row` divided by that of `before`. Takes the ratio from the source, or
+/// computes it from the source's times. Returns nothing if the source states neither.
 std::optional<double> published_step(const Paper& paper, const std::string& figure, const std::string& before,
                                      const std::string& row)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Finds the measurements of a paper's rows, and compares steps between rows as published and as measured.
+// Finds the measurements of a paper's rows, and compares published with measured steps between rows.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,8 +20,8 @@ namespace segfold::papers {
 /// Returns the measurement of the CPU's row; null if there is no such row or no measurement.
 [[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
 
-/// Returns the measurement of the plain copy of pinned memory, to the host or, if `to_host` is false, to the
-/// GPU; null if there is none.
+/// Returns the measurement of the plain copy of pinned memory; null if there is none. The copy goes to the
+/// host if `to_host` is true, else to the GPU.
 [[nodiscard]] const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured,
                                               bool to_host);
 
@@ -31,21 +31,21 @@ namespace segfold::papers {
 /// True if the source states the metric for a row of the experiment.
 [[nodiscard]] bool publishes(const Paper& paper, const Experiment& experiment, std::string_view metric);
 
-/// Returns the time of `before` / the time of `entry`; nothing if one is missing.
+/// Returns the time of `before` divided by the time of `entry`; nothing if one is missing.
 [[nodiscard]] std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry);
 
-/// Returns the rate of `entry` / the rate of `whole`; nothing if one is missing.
+/// Returns the rate of `entry` divided by the rate of `whole`; nothing if one is missing.
 [[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
 
 /// Two neighbouring rows of a ladder whose order of speed differs between publication and measurement.
 struct Reversal {
     std::string before, row;
-    /// Ratio of times `before` / `row`: `then` is the published ratio, `now` the measured one.
+    /// Time of `before` divided by the time of `row`: `then` as published, `now` as measured.
     double then = 0, now = 0;
 };
 
-/// Returns the steps of an experiment that were faster when published and are slower now, or the other way
-/// round. Steps from or to the CPU do not count.
+/// Returns the steps of an experiment that were faster when published and are slower now, or the reverse.
+/// Omits steps from or to the CPU.
 [[nodiscard]] std::vector<Reversal> reversals(const Paper& paper, const Experiment& experiment,
                                               const MeasuredPaper* measured);
 

@@ -19,12 +19,12 @@ using charts::BarChart, charts::LineChart, charts::LinePanel, charts::Series;
 using Chart = std::variant<BarChart, LineChart>;
 
 constexpr std::size_t kFewestSizes = 3;  ///< fewer sizes are drawn as bars
-/// Colours of published numbers, by device. The first and those of measured numbers are the same in every
-/// chart.
+/// Colours of published numbers, by device. The first of them, and the colours of measured numbers, are the
+/// same in every chart.
 constexpr std::array kPublished = {charts::kBlue, charts::kGreen, charts::kGrey};
 constexpr auto kMeasured = charts::kOrange, kHostClock = charts::kAmber;
 
-/// Returns the devices that the source names for these experiments, in the source's order.
+/// Returns the devices that the source names for `experiments`, in the source's order.
 std::vector<std::string> devices_of(const Paper& paper, const Experiments& experiments)
 {
     std::vector<std::string> devices;
@@ -49,8 +49,8 @@ std::string joined(std::initializer_list<std::string> parts)
     return text;
 }
 
-/// Returns the first rung on the GPU, with which other rungs are compared. Returns null if the rungs do
-/// different work: timers have different sizes, and some transfers go in both directions.
+/// Returns the first rung on the GPU, to which other rungs are compared. Returns null if the rungs do
+/// different work, as in timers of different sizes or transfers in both directions.
 const PaperRow* first_rung(const Experiment& experiment)
 {
     const auto& rows = experiment.rows;
@@ -61,8 +61,8 @@ const PaperRow* first_rung(const Experiment& experiment)
     return found == rows.end() ? nullptr : &*found;
 }
 
-/// Adds to each mark's text its speed relative to the first rung, as the source states it or computed from
-/// the marks' values. Returns true if any mark got a speed.
+/// Adds to the text of each mark its speed relative to the first rung. Takes the speed from the source, or
+/// computes it from the marks' values. Returns true if any mark got a speed.
 bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
@@ -163,8 +163,8 @@ std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment
     return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
-/// Returns the chart of a contest: for each workload the share of the read ceiling of the plan that a run
-/// takes, as stated and as measured, and that of the best peer.
+/// Returns the chart of a contest. For each workload, it shows rates as shares of the read ceiling: the rate
+/// of the plan that a run takes, as published and as measured, and the rate of the best peer.
 std::optional<BarChart> contest_of(const Paper& paper, const Experiment& experiment,
                                    const MeasuredPaper* measured)
 {
@@ -262,8 +262,8 @@ bool are_of_one_series(const Experiment& a, const Experiment& b)
            std::ranges::equal(a.rows, b.rows, {}, &PaperRow::row, &PaperRow::row);
 }
 
-/// Returns the experiments that differ from the first only in size, ordered by size. If they are too few for
-/// a line, returns only the first.
+/// Returns the experiments that differ from the first only in size, ordered by size. Returns only the first
+/// if there are too few for a line.
 Experiments series_of(const Experiments& rest)
 {
     Experiments series;
@@ -277,7 +277,7 @@ Experiments series_of(const Experiments& rest)
     return series;
 }
 
-/// Sets the same axis for all bar charts of the same rows and quantity, so that lengths can be compared.
+/// Gives all bar charts with the same rows and quantity the same axis, so that lengths can be compared.
 void share_axes(std::vector<Chart>& all)
 {
     std::vector<BarChart*> bars;

@@ -5,8 +5,8 @@
 
 namespace segfold::papers {
 
-/// Returns specifications of Vega-Lite: the charts of the experiments that have numbers, in their order.
-/// Throws InputError that begins with `asked_by` if none has.
+/// Returns charts as Vega-Lite specifications, for the experiments that have numbers, in their order. Throws
+/// InputError, whose message begins with `asked_by`, if no experiment has numbers.
 ///
 /// A rung has a bar for its published number and, if `measured` has the rung, a bar for its measurement. If
 /// at least three experiments differ only in size, they are drawn as lines over sizes instead. Bar charts

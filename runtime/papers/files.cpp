@@ -23,8 +23,8 @@ namespace {
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
 constexpr std::size_t kNumColumns = 7;
 
-/// Returns the result of `read` on a JSON document. If the document is malformed, throws SpecError naming the
-/// fault.
+/// Returns the result of `read` on a JSON document. Throws SpecError, which names the fault, if the document
+/// is malformed.
 template <class Read>
 auto reading(const std::string& file, std::string_view text, Read read)
 {
@@ -41,7 +41,7 @@ auto reading(const std::string& file, std::string_view text, Read read)
     }
 }
 
-/// Returns the text of an optional member.
+/// Returns the text of the member `key`, or `otherwise` if there is no such member.
 std::string text_or(const JsonValue& object, const char* key, std::string_view otherwise)
 {
     const auto member = object.find(key);
@@ -74,8 +74,7 @@ std::int64_t elements_from(const JsonValue& document, const std::string& place)
     return elements;
 }
 
-/// Returns true if the member is `second`, false if it is `first` or missing. Throws InputError if it is
-/// another text.
+/// True if the member is `second`; false if it is `first` or missing. Throws InputError for any other text.
 bool is_second(const JsonValue& document, const std::string& place, const char* key, const std::string& first,
                const std::string& second)
 {
@@ -112,8 +111,8 @@ bench::TransferMethod transfer_from(const JsonValue& document, const std::string
     return method;
 }
 
-/// Throws InputError if a row lacks the stage, probe or CPU that its kind of experiment requires, or has one
-/// too many.
+/// Throws InputError if a row lacks the stage, probe or CPU that its kind of experiment requires, or if it
+/// has more than one of them.
 void check_subject(const JsonValue& document, const std::string& place, const PaperRow& row,
                    ExperimentKind kind)
 {
@@ -197,7 +196,7 @@ Experiment experiment_from(const JsonValue& document)
     return experiment;
 }
 
-/// Returns the fields of a CSV line. Within quotes, "" means one quote.
+/// Returns the fields of a CSV line. Within quotes, "" stands for one quote.
 std::vector<std::string> fields_of(std::string_view line, const std::string& place)
 {
     std::vector<std::string> fields(1);

@@ -1,5 +1,5 @@
 #pragma once
-// The contents of the folder papers/: for each source its experiments, its published numbers, and the
+// The contents of the folder papers/. Each source has its experiments, its published numbers, and the
 // project's measurements.
 #include <cstdint>
 #include <map>
@@ -16,19 +16,20 @@
 
 namespace segfold::papers {
 
-/// Kind of an experiment: it decides how rows are measured.
+/// Kind of an experiment. It decides how rows are measured.
 enum class ExperimentKind : std::uint8_t {
     ladder,    ///< stages on one workload
     probe,     ///< small kernels that do not reduce
     transfer,  ///< copies between host and GPU, and folds of chunks as they arrive
     timer,     ///< launches, timed by the GPU's events and by the host's clock
-    contest    ///< workloads: the plan that a run takes, and the best peer
+    contest    ///< workloads, each with the plan that a run takes and the best peer
 };
 
 /// Returns "ladder", "probe", "transfer", "timer" or "contest".
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
-/// A row of an experiment, also called a rung: its name in the source, and the stage measured for it.
+/// A row of an experiment, also called a rung. It has the name of a row in the source, and the stage measured
+/// for it.
 struct PaperRow {
     std::string row;
     bool is_host = false;  ///< true: the row is measured on one CPU thread, without a stage
@@ -39,7 +40,7 @@ struct PaperRow {
     Layout layout = {};                             ///< for experiments of kind contest
 };
 
-/// One table or curve of a source: an operator over one workload, measured with every rung.
+/// One table or curve of a source, that is, an operator on one workload, measured with every rung.
 struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
     std::string figure;  ///< the figure's name in published.csv
@@ -74,24 +75,24 @@ struct Paper {
                                              std::string_view metric) const;
 };
 
-/// Reads `paper.json`. If a member is missing or wrong, throws SpecError naming `file` and the member.
+/// Reads `paper.json`. Throws SpecError, which names `file` and the member, if a member is missing or wrong.
 [[nodiscard]] Paper read_paper(const std::string& name, const std::string& file, std::string_view text);
 
 /// Reads `published.csv`, with the columns figure, row, metric, value, unit, device, read_from. Fields may be
-/// in double quotes. If a line is malformed, throws SpecError naming file and line.
+/// in double quotes. Throws SpecError, which names file and line, if a line is malformed.
 [[nodiscard]] std::vector<PublishedValue> read_published(const std::string& file, std::string_view text);
 
 /// Returns the papers that come with the program, ordered by year and name.
 [[nodiscard]] const std::vector<Paper>& embedded_papers();
 
-/// Returns the paper called `name`. If there is none, throws InputError with a list of the papers.
+/// Returns the paper called `name`. Throws InputError with a list of the papers if there is none.
 [[nodiscard]] const Paper& embedded_paper(std::string_view name);
 
 /// The measurement of one experiment, with an entry for each row that ran.
 struct MeasuredExperiment {
     std::string figure;
-    /// Entries have the rows' order and names. A row of a contest has an entry for the plan and one for the
-    /// peer; their configurations begin with the names of stage and peer.
+    /// Entries have the rows' order and names. A row of a contest has two entries, one for the plan and one
+    /// for the peer. Their configurations begin with the names of stage and peer.
     bench::WorkloadRecord record;
 };
 
@@ -102,7 +103,7 @@ struct MeasuredPaper {
 };
 
 [[nodiscard]] Json json_of(const std::string& paper, const MeasuredPaper& measured);
-/// Reads the output of json_of(). If it is malformed, throws SpecError naming `file`.
+/// Reads the output of json_of(). Throws SpecError, which names `file`, if it is malformed.
 [[nodiscard]] MeasuredPaper measured_paper(const std::string& file, std::string_view text);
 
 /// Returns a measurement that comes with the program, by a path from `Paper::measured`.

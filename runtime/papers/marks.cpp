@@ -54,8 +54,8 @@ bool any_measured(const Experiment& experiment, const MeasuredPaper* measured)
     });
 }
 
-/// Returns the first quantity that the source states for these experiments; times come before rates. Returns
-/// nothing if the source states none.
+/// Returns the first quantity that the source states for these experiments, preferring times to rates.
+/// Returns nothing if the source states none.
 std::optional<Quantity> published_quantity(const Paper& paper, const Experiments& experiments)
 {
     for (const std::string_view metric : {"time", "bandwidth", ""})
@@ -68,7 +68,7 @@ std::optional<Quantity> published_quantity(const Paper& paper, const Experiments
     return std::nullopt;
 }
 
-/// Returns the quantity time in microseconds if any measured time is below 1 ms, else in milliseconds.
+/// Returns the quantity for times: in microseconds if any measured time is below 1 ms, else in milliseconds.
 Quantity measured_time(const Experiments& experiments, const MeasuredPaper& measured)
 {
     double least = HUGE_VAL;
@@ -79,7 +79,7 @@ Quantity measured_time(const Experiments& experiments, const MeasuredPaper& meas
     return {"time", least < 1 ? "us" : "ms"};
 }
 
-/// Returns the row that a unit names: "stride 1" for the unit "of stride 1"; nothing for other units.
+/// Returns the row that a unit names, such as "stride 1" for the unit "of stride 1"; nothing for other units.
 std::optional<std::string> whole_of(const Quantity& quantity)
 {
     constexpr std::string_view kOf = "of ";
@@ -92,7 +92,7 @@ bool is_measurable(const Quantity& quantity)
     return whole_of(quantity) || factor_of(quantity.metric, quantity.unit);
 }
 
-/// Returns a number with four digits, or with all digits before its point if there are more.
+/// Returns a number with four significant digits, or with all digits before its point if there are more.
 std::string number_text(double value)
 {
     constexpr double kLong = 1e4;
@@ -101,8 +101,8 @@ std::string number_text(double value)
 
 std::string wrong_text(const bench::Entry& entry) { return entry.agreement.agrees ? "" : ", wrong results"; }
 
-/// Returns a mark with the rate of a row / the rate of the row that the unit names. The mark also gives the
-/// time.
+/// Returns a mark with the rate of a row divided by the rate of the row that the unit names. The mark's text
+/// also gives the time.
 std::optional<Mark> share_mark(const bench::Entry& entry, const bench::Entry* whole, const Quantity& quantity)
 {
     if (!whole || !(entry.bytes_per_second > 0) || !(whole->bytes_per_second > 0))

@@ -17,8 +17,8 @@ struct Quantity {
     std::string metric, unit;
 };
 
-/// Returns the quantities to draw, each in a chart of its own: the first quantity that the source states;
-/// then time, if measurements cannot be expressed in that quantity.
+/// Returns the quantities to draw, each in its own chart. The first quantity that the source states comes
+/// first. Time follows if measurements cannot be expressed in that quantity.
 [[nodiscard]] std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
                                                   const MeasuredPaper* measured);
 
@@ -28,13 +28,13 @@ struct Quantity {
                                                  const std::string& row, const std::string& device,
                                                  const Quantity& quantity);
 
-/// Returns the measurement of a row in the unit of `quantity`; nothing if there is no time, or if a
-/// measurement cannot be expressed in that quantity.
+/// Returns the measurement of a row in the unit of `quantity`. Returns nothing if the row has no time, or if
+/// measurements cannot be expressed in `quantity`.
 [[nodiscard]] std::optional<Mark> measured_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                 const std::string& row, const Quantity& quantity);
 
-/// Returns the time of a row by the host's clock, which experiments with transfers and timers also record;
-/// nothing if there is none.
+/// Returns the time of a row by the host's clock; nothing if there is none. Only experiments with transfers
+/// and timers record this time.
 [[nodiscard]] std::optional<Mark> host_clock_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                                   const std::string& row, const Quantity& quantity);
 

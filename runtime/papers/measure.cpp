@@ -21,7 +21,7 @@
 namespace segfold::papers {
 namespace {
 
-constexpr double kNeverHopeless = 1e9;  ///< so large that every rung is measured to its end
+constexpr double kNeverHopeless = 1e9;  ///< so large that no rung is abandoned as too slow
 constexpr int kMostHostRepeats = 11;
 /// The largest input, in elements, that the reference folds within a few seconds.
 constexpr std::int64_t kMostChecked = std::int64_t{1} << 24;
@@ -54,7 +54,7 @@ bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Res
     return {true, agrees, agrees ? "reference" : "the CPU's results differ from the reference's"};
 }
 
-/// Measures the fold of one host thread. If there is no compiler, returns an entry that says so.
+/// Measures the fold on one host thread. If there is no compiler, the returned entry says so.
 bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& prepared,
                           const Traffic& traffic, int repeats)
 {
@@ -89,7 +89,7 @@ struct Climb {
     bench::CaseData data;
 };
 
-/// Measures the rows on one workload. Entries have the names and the order of the rows in the source.
+/// Measures the rows on one workload. Returns entries with the names and in the order of the rows.
 bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, std::int64_t num_elements)
 {
     const auto& experiment = climb.experiment;
@@ -149,7 +149,8 @@ bench::WorkloadRecord climb_sizes(Climb& climb)
     return std::move(*all);
 }
 
-/// Runs `work`. If it fails, returns an entry with the error; throws if the GPU then refuses further work.
+/// Runs `work`. If it fails, returns an entry with the error. Throws if the GPU refuses further work after
+/// the failure.
 template <class Work>
 bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
 {
@@ -220,7 +221,7 @@ bench::WorkloadRecord run(Climb& climb)
     }
 }
 
-/// Returns an entry under a row's name, with its own name before the configuration.
+/// Returns the entry under the name of a row. Puts the entry's own name before its configuration.
 bench::Entry renamed(bench::Entry entry, const std::string& row)
 {
     entry.configuration = entry.name + (entry.configuration.empty() ? "" : " " + entry.configuration);

@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-/// Parses a text and records the end of its first number that is too large for a 64-bit float.
+/// Parses a text and records the end of the first number that is too large for a 64-bit float.
 class OverflowFinder : public nlohmann::json_sax<Json> {
 public:
     std::size_t place = 0;

@@ -15,7 +15,7 @@ namespace segfold {
 /// A JSON document. Its members keep their order.
 using Json = nlohmann::ordered_json;
 
-/// Line and text of the first number too large for a 64-bit float, in a text that made parsing throw
+/// Line and text of the first number that is too large for a 64-bit float. For texts whose parsing threw
 /// Json::out_of_range.
 struct JsonOverflow {
     explicit JsonOverflow(std::string_view text);
@@ -24,25 +24,27 @@ struct JsonOverflow {
     std::string number;
 };
 
-/// Parses a text. No object may have two members of the same name, since damage to a file can merge two
+/// Parses a text. No object may have two members of the same name, because damage to a file can merge two
 /// objects.
 ///
-/// Throws InputError that begins with `place` for such an object, and the exceptions of nlohmann::json for
-/// other faults.
+/// Throws InputError, whose message begins with `place`, for such an object. Throws the exceptions of
+/// nlohmann::json for other faults.
 Json parse_json(const std::string& place, std::string_view text);
 
-/// Parses a text. Throws InputError for every fault. The message begins with `place`, and names the byte of
-/// invalid JSON, or the line of a number too large for a 64-bit float.
+/// Parses a text. Throws InputError for every fault. The message begins with `place` and names the byte of
+/// invalid JSON, or the line of a number that is too large for a 64-bit float.
 Json read_json(const std::string& place, std::string_view text);
 
-/// A value with its place in its document, such as "b.json: document.times[0].device". The document must
-/// outlive the value. If the value is not of the wanted kind, a function throws InputError that names the
-/// place, the value found and the value needed; only has() never throws.
+/// A value and its place in its document, such as "b.json: document.times[0].device". The document must
+/// outlive the value.
+///
+/// If the value is not of the wanted kind, functions throw InputError, which names the place, the value found
+/// and the value needed. Only has() never throws.
 class JsonValue {
 public:
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
 
-    /// Throws InputError with the message "PLACE is VALUE; RIGHT", in which RIGHT is `right`.
+    /// Throws InputError with the message "PLACE is VALUE; RIGHT", where RIGHT is `right`.
     [[noreturn]] void refuse(const std::string& right) const;
 
     /// True if this is an object that has `key`.

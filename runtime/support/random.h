@@ -1,12 +1,12 @@
 #pragma once
-// Pseudo-random numbers that are the same on every machine. Each number of the sequence can be computed
-// without the numbers before it.
+// Pseudo-random numbers that are the same on every machine. Each number of a sequence can be computed without
+// the numbers before it.
 #include <cstdint>
 #include <limits>
 
 namespace segfold {
 
-/// A sequence of 64-bit numbers whose n-th number takes constant time; a UniformRandomBitGenerator.
+/// A sequence of 64-bit numbers. Any number of the sequence takes constant time. A UniformRandomBitGenerator.
 ///
 /// Source: G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014
 /// (SplitMix64).
@@ -21,13 +21,14 @@ public:
 
     constexpr result_type operator()() { return mix(state_ += kStep); }
 
-    /// Returns number `place` of the sequence, counted from 0: the result of that call of a fresh generator.
+    /// Returns number `place` of the sequence, counted from 0. A fresh generator returns it at call `place` +
+    /// 1.
     [[nodiscard]] constexpr result_type at(std::uint64_t place) const
     {
         return mix(state_ + (place + 1) * kStep);
     }
 
-    /// Derives from `seed` a seed for sequence number `stream`, which is independent of the other sequences.
+    /// Derives a seed for sequence number `stream` from `seed`. The sequences are independent of each other.
     static constexpr std::uint64_t derive_seed(std::uint64_t seed, std::uint64_t stream)
     {
         return mix(mix(seed + kStep) ^ mix(stream + 2 * kStep));

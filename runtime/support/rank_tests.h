@@ -17,8 +17,8 @@ struct UTest {
 /// values in each sample. p is 1 if a sample is empty or all values are equal. Source: Mann & Whitney 1947.
 [[nodiscard]] UTest mann_whitney(std::span<const double> first, std::span<const double> second);
 
-/// Adjusts the p values of several tests, so that the chance of a false alarm in any of the tests stays below
-/// the level of significance.
+/// Adjusts the p values of several tests, so that the probability of any false alarm stays below the level of
+/// significance.
 ///
 /// Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);

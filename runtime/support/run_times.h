@@ -7,7 +7,7 @@ namespace segfold {
 /// Seconds of one run of a back end. A time is absent if the back end does not measure it.
 struct RunTimes {
     std::optional<double> compile_seconds;  ///< compilation; absent if the program was compiled before
-    std::optional<double> kernel_seconds;   ///< from the begin of the first kernel to the end of the last
+    std::optional<double> kernel_seconds;   ///< from the start of the first kernel to the end of the last
     double seconds = 0;                     ///< total time, with copies to and from a GPU
 
     /// Adds the times of another run.

@@ -7,7 +7,7 @@
 namespace segfold {
 namespace {
 
-/// Number of characters in a UTF-8 text. Wide characters count as one.
+/// Returns the number of characters in a UTF-8 text. Wide characters count as one.
 std::size_t width(const std::string& text)
 {
     return static_cast<std::size_t>(

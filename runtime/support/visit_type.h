@@ -7,7 +7,8 @@
 
 namespace segfold {
 
-/// Calls `visit(std::type_identity<T>())`; T is the storage type of `type`, `std::uint16_t` for f16 and bf16.
+/// Calls `visit(std::type_identity<T>())`, where T is the storage type of `type`. T is std::uint16_t for f16
+/// and bf16.
 template <class Visit>
 decltype(auto) visit_storage(Type type, Visit&& visit)
 {

@@ -28,8 +28,8 @@ struct Affine {
     bool operator==(const Affine&) const = default;
 };
 
-/// Extreme pairs (j, k) of element counts: j in combine's earlier operand, k in the later one. An affine
-/// bound that holds for these pairs holds for all pairs between them.
+/// Extreme pairs (j, k) of element counts, with j in combine's earlier operand and k in the later one. An
+/// affine bound that holds for these pairs holds for all pairs between them.
 struct Corners {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> corners;
     std::size_t count = 0;
@@ -37,11 +37,11 @@ struct Corners {
     [[nodiscard]] auto all() const { return std::span(corners).first(count); }
 };
 
-/// A set of integers: all between two bounds, and a few isolated values. Empty if there are no bounds and no
-/// values.
+/// A set of integers: all integers between two bounds, and a few isolated values. Empty if there are no
+/// bounds and no isolated values.
 ///
-/// An isolated value usually stands for "none", as highest(i64) does for the least index. A sum with this
-/// value may overflow even if sums of other values do not.
+/// An isolated value usually stands for "none", as highest(i64) does in a least index. A sum with this value
+/// may overflow even if sums of other values do not.
 class GrowingValues {
 public:
     static constexpr std::size_t kMostPoints = 3;
@@ -63,7 +63,8 @@ public:
         return std::span(points_).first(num_points_);
     }
 
-    /// The smallest interval that contains the values between the bounds. all() includes the isolated values.
+    /// range() returns the smallest interval that contains the values between the bounds. all() includes the
+    /// isolated values, too.
     [[nodiscard]] Interval range(const Corners& corners) const;
     [[nodiscard]] Interval all(const Corners& corners) const;
 
@@ -73,7 +74,7 @@ public:
     void take_point(WideInteger value);
     void take(const GrowingValues& other);
 
-    /// Turns the bounds into an isolated value if they enclose one number near an end of `type`.
+    /// Turns the bounds into an isolated value if they enclose a single number near an end of `type`.
     void set_apart(Type type);
 
     /// Returns a set that contains all values inside `kept`, and perhaps more.

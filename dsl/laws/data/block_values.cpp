@@ -7,8 +7,8 @@
 namespace segfold {
 namespace {
 
-/// Largest number of repeated analyses of locals. A local is analysed again at a use where conditions may
-/// narrow its values.
+/// Largest number of repeated analyses of locals. A use of a local is analysed again, because conditions may
+/// narrow its values there.
 constexpr int kMostAgain = 64;
 
 bool is_known(const Expression& value) { return value->type && !is_float(*value->type); }
@@ -101,7 +101,7 @@ GrowingValues BlockValues::name(const Expression& value, bool matters)
     const auto let = lets_.find(value->name);
     const auto* found = find(value->name);
     if (let != lets_.end() && let->second.may_overflow) {
-        // Analyses the local again: at this use its value may not overflow, or its overflow may not matter.
+        // Analyses the local again. At this use its value may not overflow, or its overflow may not matter.
         if (++again_ > kMostAgain)
             return overflow(let->second.value, matters);
         if (is_known(value))

@@ -1,6 +1,6 @@
 #pragma once
-// Bounds the values of a block's expressions by the values of operands and elements, and finds which
-// expressions may overflow.
+// Bounds the values of a block's expressions, given the values of operands and elements. Finds expressions
+// that may overflow.
 #include <map>
 #include <optional>
 #include <set>
@@ -25,7 +25,7 @@ public:
 
     void know(std::string name, GrowingValues values) { known_.emplace_back(std::move(name), values); }
 
-    /// Returns bounds on the value of each assignment. Adds to `sites` the nodes that may overflow where
+    /// Returns bounds on the value of each assignment. Adds to `sites` the nodes that may overflow, if their
     /// overflow matters.
     std::vector<GrowingValues> run(const Block& block, const std::vector<bool>& field_matters, Sites& sites);
 
@@ -45,7 +45,7 @@ private:
 
     GrowingValues overflow(const Expression& at, bool matters);
 
-    /// Returns `exact` if the type holds all of its values; else records an overflow at `at`.
+    /// Returns `exact` if the type holds all of its values. Otherwise records an overflow at `at`.
     GrowingValues bounded(const Expression& at, bool matters, const GrowingValues& exact);
 
     GrowingValues of(const Expression& value, bool matters);
@@ -54,11 +54,11 @@ private:
 
     GrowingValues conditional(const Expression& value, bool matters);
 
-    /// Narrows known values by the fact that the condition has the value `holds`. Returns false if the
-    /// condition cannot have this value.
+    /// Narrows known values, given that the condition has the value `holds`. Returns false if the condition
+    /// cannot have this value.
     bool assume(const Expression& condition, bool holds);
 
-    /// Narrows the values of `left`, if it is a name or a field, by `left SYMBOL right`.
+    /// Narrows the values of `left` by the fact `left SYMBOL right`, if `left` is a name or a field.
     bool compare(std::string_view symbol, const Expression& left, const Expression& right);
 
     GrowingValues operation(const Expression& value, bool matters);
@@ -78,8 +78,8 @@ private:
     /// True if `value` is a call of `function` (min or max) with `one` as an argument.
     [[nodiscard]] bool is_of(const Expression& value, std::string_view function, const Expression& one) const;
 
-    /// Lower bound of `left - right`; none if unknown. The bound is 0 if `right` is min(left, y) or `left` is
-    /// max(right, y). If `left` is x + z and `right` is min(x, y), the bound is the least value of z.
+    /// Returns a lower bound of `left - right`; none if unknown. It is 0 if `right` is min(left, y) or `left`
+    /// is max(right, y). If `left` is x + z and `right` is min(x, y), it is the least value of z.
     std::optional<WideInteger> least_difference(const Expression& left, const Expression& right);
 
     GrowingValues product(const Expression& value, bool matters, const GrowingValues& left,
@@ -95,7 +95,7 @@ private:
     GrowingValues function(const Expression& value, bool matters,
                            const std::vector<GrowingValues>& arguments);
 
-    /// Bounds min or max. Either operand bounds a min from above, and both together bound it from below.
+    /// Bounds min or max. Each operand bounds a min from above. Both together bound it from below.
     GrowingValues extreme(Type type, const GrowingValues& left, const GrowingValues& right, bool least);
 
     const KnownValues& tables_;

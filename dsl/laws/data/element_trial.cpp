@@ -10,14 +10,14 @@
 namespace segfold {
 namespace {
 
-/// Largest number of cases that are decided in wide precision. Such a decision takes many times as long as a
-/// case in working precision.
+/// Largest number of cases that are decided in wide precision. Wide precision takes many times as long as
+/// working precision.
 constexpr std::int64_t kMostDoubtful = 64;
 constexpr std::int64_t kMostDoubtfulNeighbours = 8;
 
 constexpr std::int64_t kElementsPerLook = 4096;
 
-/// True if the arrays fit the operator, and each element has a value in every column.
+/// True if the arrays fit the operator, and every column has a value for each element.
 bool are_arrays_of(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                    std::int64_t num_features)
 {
@@ -46,8 +46,8 @@ std::vector<Array> tables_of(const Operator& op, const std::vector<Array>& array
     return tables;
 }
 
-/// A number below `bound`, computed from `number`. It is irregular, so that a period in the data cannot hide
-/// counter-examples.
+/// Returns a number below `bound`, computed from `number` by a hash. It is irregular, so that a period in the
+/// data cannot hide counter-examples.
 std::int64_t scattered(std::int64_t number, std::int64_t bound)
 {
     auto bits = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15U;

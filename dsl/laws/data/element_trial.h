@@ -19,14 +19,14 @@ enum class Elements : std::uint8_t {
     all_with_overflow,
 };
 
-/// An operator with its arrays, ready for trials on their elements.
+/// An operator with its arrays, ready for trials of laws on their elements.
 ///
-/// Laws hold for all states, so the segments of the fold do not matter: all elements form one segment, and an
+/// Laws hold for all states, so the segments of the fold do not matter. All elements form one segment, and an
 /// element's position is its index. Both sides may differ by rounding, as in check_laws().
 class ElementTrial {
 public:
-    /// `arrays` holds one array for each parameter, and must outlive the trial. Columns of rows are
-    /// [num_elements, num_features] in C order.
+    /// `arrays` holds one array for each parameter, and must outlive the trial. Columns of rows have the
+    /// shape [num_elements, num_features] in C order.
     ElementTrial(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                  std::int64_t num_features = 1);
 
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::int64_t size() const { return is_possible_ ? num_elements_ * num_features_ : 0; }
 
     /// Tries associativity on up to `most` triples of neighbours, spread evenly over the array. Returns the
-    /// first counter-example. Takes microseconds.
+    /// first counter-example, or none. Takes microseconds.
     std::optional<CounterExample> try_neighbours(std::int64_t most);
 
     /// Tries the identity on every `step`-th element from `begin` to `end` - 1 that `elements` selects. Stops
@@ -51,8 +51,8 @@ private:
     bool lift(std::int64_t index, std::int64_t feature, Slot<double>* state);
     [[nodiscard]] bool is_finite(std::int64_t number) const;
     [[nodiscard]] bool is_finite(const std::vector<Slot<double>>& state) const;
-    /// Returns a counter-example if the elements break the equation, after compare() could not decide.
-    /// `breaks_it` says that they are known to break it.
+    /// Returns a counter-example if the elements break the equation. Called if compare() could not decide. If
+    /// `breaks_it` is true, the caller knows that they break it.
     std::optional<CounterExample> confirm(Equation equation, std::int64_t index, std::int64_t feature,
                                           bool breaks_it = false);
 

@@ -10,8 +10,8 @@
 namespace segfold {
 namespace {
 
-/// Number of rounds in which combine may widen a constant bound. After these, the bound becomes the next
-/// constant in the operator's text, and at last a multiple of the number of elements.
+/// Number of rounds in which combine may widen a constant bound. The bound then becomes the next constant in
+/// the operator's text, and finally a multiple of the number of elements.
 constexpr int kConstantRounds = 3;
 constexpr int kMostRounds = 40;
 
@@ -21,8 +21,8 @@ struct FieldBounds {
     int rounds = 0;
     bool grows_up = false, grows_down = false;  ///< true if the bound is a multiple of the number of elements
 
-    /// Values of the field in an operand of combine: all values of the type if the type cannot hold the
-    /// bounds.
+    /// Returns the values of the field in an operand of combine. These are all values of the type if the type
+    /// cannot hold the bounds.
     [[nodiscard]] GrowingValues of_operand(Type type, bool is_earlier, const Corners& corners) const
     {
         GrowingValues of;
@@ -86,7 +86,7 @@ private:
 
     [[nodiscard]] Type type(std::size_t field) const { return op_.state[field].type; }
 
-    /// Tells `block` the ranges of an element's values, which lift and append read.
+    /// Tells `block` the ranges of the columns and places, which lift and append read.
     void know_element(BlockValues& block) const
     {
         for (const auto& parameter : op_.parameters)
@@ -100,7 +100,7 @@ private:
     {
         BlockValues block(known_, {{{{0, 1}}}, 1});
         know_element(block);
-        std::set<const ExpressionNode*> ignored;  // lift may wrap: an element may have any value
+        std::set<const ExpressionNode*> ignored;  // lift may wrap, because an element may have any value
         const auto lifted = block.run(op_.lift, std::vector<bool>(fields_.size()), ignored);
         for (std::size_t i = 0; i < fields_.size(); ++i)
             if (!is_float(type(i)))
@@ -150,7 +150,7 @@ private:
                                                : fields_[i].of_operand(type(i), is_earlier, corners));
     }
 
-    /// Widens the bounds by the values that combine makes. Returns true if a bound has grown.
+    /// Widens the bounds to cover the values that combine makes. Returns true if a bound has grown.
     bool take_combined(OverflowSites& sites)
     {
         const auto of_identity = identity();
@@ -209,8 +209,8 @@ private:
         return true;
     }
 
-    /// Returns a bound of the field that also covers `values`: the upper bound if `sign` is 1, the lower if
-    /// it is -1.
+    /// Returns a bound of the field that also covers `values`. It is the upper bound if `sign` is 1, the
+    /// lower if it is -1.
     [[nodiscard]] Affine widened(FieldBounds& field, const GrowingValues& values, const Corners& corners,
                                  int sign) const
     {

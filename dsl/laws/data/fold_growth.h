@@ -10,11 +10,11 @@
 
 namespace segfold {
 
-/// Range of the integers in a column, table or scalar, by name. Without a range, all values of the type are
-/// possible.
+/// Range of the integers in a column, table or scalar, by name. A name without a range may have all values of
+/// its type.
 using KnownValues = std::map<std::string, Interval, std::less<>>;
 
-/// Size of a fold: elements of the longest segment, and of all segments together.
+/// Size of a fold: number of elements of the longest segment, and of all segments together.
 struct FoldLength {
     std::int64_t longest, num_elements;
 };
@@ -31,12 +31,14 @@ struct OverflowSites {
 
 /// Finds the operations that may overflow where overflow matters, for any order of combining.
 ///
-/// The values of each field are bounded by constants or by multiples of the number of elements in a state;
-/// combine must keep these bounds. Overflow of a value matters if the value is compared, divided or widened,
-/// for example, or reaches a field for which it matters. It does not matter if the value is only added,
-/// multiplied, shifted left or combined bit by bit: the result is then right modulo 2^width, and laws of
-/// integers still hold. Ignores sides of conditions that are never taken, and each `let` that no taken side
-/// reads.
+/// The values of each field are bounded by constants or by multiples of the number of elements in a state.
+/// combine must keep these bounds.
+///
+/// Overflow of a value matters if the value is compared, divided or widened, for example, or if it reaches a
+/// field whose overflow matters. It does not matter if the value is only added, multiplied, shifted left or
+/// combined bit by bit. The result is then right modulo 2^width, and laws of integers still hold.
+///
+/// Ignores sides of conditions that are never taken, and each `let` that no taken side reads.
 [[nodiscard]] OverflowSites overflow_sites(const Operator& op, const KnownValues& known, FoldLength length);
 /// Finds the operations that may overflow where overflow matters, in a fold that uses no identity.
 [[nodiscard]] OverflowSites overflow_sites_without_identity(const Operator& op, const KnownValues& known,

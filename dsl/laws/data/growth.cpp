@@ -15,7 +15,7 @@ WideInteger integer_of(const FieldValue& value)
                                          : WideInteger(value.bits);
 }
 
-/// Bound on index, position and segment. They may be large even if there are few elements.
+/// Bound on index, position and segment, which may be large even if there are few elements.
 constexpr std::int64_t kMostPlaces = std::int64_t{1} << 62;
 
 /// True if the elements of a counter-example are large enough for an overflow that matters.
@@ -98,7 +98,7 @@ std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& 
     const auto has_example = [](const LawFinding& finding) { return finding.counter_example.has_value(); };
     if (std::ranges::none_of(report.findings, has_example))
         return {};
-    // Finds the largest range of elements in which no case of a search overflows.
+    // Finds the largest range of elements for which no case of a search overflows.
     DataRanges ranges;
     const auto are_small = [&](int bits) {
         ranges.clear();

@@ -1,5 +1,5 @@
 #pragma once
-// Tells laws that only overflow refutes from laws that are wrong, by bounds on an operator's states.
+// Distinguishes laws that fail only by overflow from laws that are wrong, by bounds on an operator's states.
 #include <cstdint>
 
 #include "dsl/laws/data/fold_growth.h"
@@ -7,14 +7,14 @@
 
 namespace segfold {
 
-/// Returns the ranges of the integer columns, as far as `ranges` tells them.
+/// Returns the ranges of the integer columns that have a range in `ranges`.
 [[nodiscard]] KnownValues known_values(const Operator& op, const DataRanges& ranges);
 
-/// True if no fold of this size overflows where overflow matters, whatever the order of combining. False if
-/// unknown.
+/// True if no fold of this size overflows where overflow matters, for any order of combining. False if this
+/// is unknown.
 [[nodiscard]] bool overflows_nowhere(const Operator& op, const KnownValues& known, FoldLength length);
 
-/// Degree to which overflow may break a law.
+/// How overflow may break a law.
 enum class Overflow : std::uint8_t {
     none,     ///< nothing overflows
     tried,    ///< something may overflow, but every search of laws has tried such an overflow
@@ -32,13 +32,13 @@ struct BrokenByOverflow {
 [[nodiscard]] BrokenByOverflow broken_by_overflow(const Operator& op, const KnownValues& known,
                                                   FoldLength length);
 
-/// Returns the laws of `report` that only overflow refutes: the elements of the counter-example may overflow,
-/// and a search with `options` among smaller elements finds no counter-example. Empty if it is unknown which
-/// elements are small enough.
+/// Returns the laws of `report` that only overflow refutes. For such a law, the elements of the
+/// counter-example may overflow, and a search with `options` among smaller elements finds no counter-example.
+/// Empty if no range of smaller elements is known.
 [[nodiscard]] std::vector<Law> refuted_by_overflow_alone(const Operator& op, const LawReport& report,
                                                          const LawOptions& options);
 
-/// Folds of this length are part of every search, so their overflows have been tried.
+/// Folds of up to this length are part of every search, so their overflows have been tried.
 inline constexpr std::int64_t kTriedElements = 4;
 
 /// Upper bound on the number of elements in a case of check_laws().

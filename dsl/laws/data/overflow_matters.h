@@ -6,10 +6,10 @@
 
 namespace segfold {
 
-/// Name of an operand's field in one word: "a.n", "b.n".
+/// Returns the name of an operand's field in one word: "a.n", "b.n".
 [[nodiscard]] std::string key_of(const Expression& field);
 
-/// The fields of a state whose overflow can change a result.
+/// Finds the fields of a state whose overflow can change a result.
 ///
 /// Sums, products, left shifts, bitwise operations, and conversions to a type that is no wider keep a wrapped
 /// value right modulo 2^width. All other operations may give another result for a wrapped value.

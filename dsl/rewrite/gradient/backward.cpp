@@ -22,7 +22,7 @@ bool has_f64(const Block& block)
            std::ranges::any_of(block.assignments, [](const Assignment& set) { return has_f64(set.value); });
 }
 
-/// The type of derivatives: f64 if a part or a parameter has f64, else f32.
+/// Returns the type of derivatives: f64 if a part or a parameter has f64, else f32.
 Type type_of_derivatives(const Operator& op)
 {
     bool found = has_f64(op.lift) || has_f64(op.combine);
@@ -35,10 +35,10 @@ Type type_of_derivatives(const Operator& op)
 
 Expression segment_name(TermGraph& terms) { return terms.name("segment", Type::i64); }
 
-/// The name of a result among the terms of `map`. The blank keeps it apart from names of fields.
+/// Returns the name of a result among the terms of `map`. The blank keeps it apart from names of fields.
 std::string name_of_result(const std::string& result) { return "result " + result; }
 
-/// True if the term reads no floats, only integers, bools and literals.
+/// True if the term reads no floats. It may read integers, bools and literals.
 bool is_of_counts(const Expression& term)
 {
     return !any_subterm(term, [](const ExpressionNode& node) {
@@ -56,8 +56,8 @@ void add_conditions(const Expression& joined, const char* symbol, std::vector<Ex
         add_conditions(argument, symbol, conditions);
 }
 
-/// True for a field that is a computed integer of fewer than 32 bits. It may wrap in a segment of many
-/// elements, and trials on few elements do not show how it depends on an element.
+/// True for a field that is computed as an integer of fewer than 32 bits. It may wrap in a segment of many
+/// elements. Trials on few elements would not show this.
 bool may_wrap(const StateField& field, const Expression& joined)
 {
     return is_integer(field.type) && size_bytes(field.type) < 4 &&
@@ -66,7 +66,7 @@ bool may_wrap(const StateField& field, const Expression& joined)
            });
 }
 
-/// True if the field sums a 1 for each element in at least 32 bits: no segment is long enough to make the sum
+/// True if the field adds 1 for each element in at least 32 bits. No segment is long enough to make this sum
 /// wrap.
 bool counts_exactly(const StateField& field, std::optional<double> number)
 {
@@ -161,7 +161,7 @@ std::set<std::string> Backward::fields_that_count() const
     const auto joined = combined(terms, earlier, later);
     const auto total = totals_by_name(terms);
     auto results = finished(terms, total, terms.name("length", Type::i64));
-    if (op_.scan) {  // then there is no map, and no results are kept
+    if (op_.scan) {  // then there is no map, and the operator returns no results
         TermNames names;
         for (const auto& field : op_.state) {
             names.fields[{Operand::earlier, field.name}] = total.at(field.name);
@@ -212,10 +212,10 @@ bool Backward::has_sums() const
     });
 }
 
-/// Joins the element once more behind a total T that has the element already: T' = combine(T, L), where L is
-/// the element's state. Both copies of the element change T' equally: dT'/dT * D = dT'/dL, where D is the
-/// derivative of T by the element. If D depends on T and L alone, this equation is solved for D, field by
-/// field. Otherwise the solution is wrong; a trial of the gradient detects this.
+/// Solves for the derivative D of the total T by an element. T is joined once more with the element: T' =
+/// combine(T, L), where L is the element's state. T already contains the element. Both copies of the element
+/// change T' equally, so dT'/dT * D = dT'/dL. If D depends on T and L alone, this equation is solved for D,
+/// field by field. Otherwise the solution is wrong; a trial of the gradient detects this.
 std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
                                                                const std::set<std::string>& without) const
 {
@@ -233,7 +233,7 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
         const auto is = [&](const Expression& one, const Expression& other) {
             return &*value == &*one || &*value == &*other;
         };
-        // The total includes the element: a maximum is not below the value of the element, and so on.
+        // The total includes the element. For example, a maximum is never below the element's value.
         if (is(terms.call("max", {x, y}), terms.call("max", {y, x})))
             terms.state_order(element.at(field.name), total.at(field.name));
         if (is(terms.call("min", {x, y}), terms.call("min", {y, x})))
@@ -277,7 +277,7 @@ std::optional<Backward::Values> Backward::derivatives_by_total(TermGraph& terms,
             left.erase(field);
         }
         if (left.size() == before)
-            return std::nullopt;  // no order: fields depend on each other
+            return std::nullopt;  // fields depend on each other in a cycle
     }
     return found;
 }

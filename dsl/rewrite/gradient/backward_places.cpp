@@ -1,4 +1,4 @@
-// Backwards for fields copied from one element: the state also holds its index.
+// Gradients by fields that are copied from one element. The state also holds the element's index.
 #include <algorithm>
 
 #include "dsl/rewrite/gradient/backward.h"
@@ -11,18 +11,19 @@ namespace {
 /// The index for a field that belongs to no element.
 Expression no_place(TermGraph& terms) { return terms.limit("highest", Type::i64); }
 
-/// Finds the index of the element from which a value was copied, by choices among fields of two states.
+/// Finds the index of the element from which a value was copied, by following choices among fields of two
+/// states.
 class ChosenPlace {
 public:
     /// `places` holds the index for each field. `dependence` has derivatives of the fields that count. Among
-    /// equal values, max takes the value with the lower index and min the value with the higher index, so
-    /// that pairs of value and index have one order. `prefers_least` exchanges these two rules.
+    /// equal values, max takes the value with the lower index and min takes the value with the higher index,
+    /// so that pairs of value and index have one order. `prefers_least` exchanges these two rules.
     ChosenPlace(TermGraph& terms, std::map<const ExpressionNode*, Expression> places, Derivative& dependence,
                 bool prefers_least)
         : terms_(terms), places_(std::move(places)), dependence_(dependence), prefers_least_(prefers_least)
     {}
 
-    /// The index as a term; none if the value is computed.
+    /// Returns the index as a term; none if the value is computed.
     std::optional<Expression> of(const Expression& value)
     {
         if (const auto found = places_.find(&*value); found != places_.end())
@@ -66,9 +67,9 @@ bool calls(const Expression& value, std::string_view function)
     });
 }
 
-/// True if `chosen` holds the least value, or a value chosen along with it, such as the second least. A field
-/// that is chosen by min alone or by max alone decides. Without such a field, an identity above all numbers
-/// means least.
+/// True if `chosen` holds the least value, or a value chosen along with it, such as the second least. Decided
+/// by a field that min alone or max alone chooses. Without such a field, an identity above all numbers means
+/// least.
 bool prefers_least(const Operator& op, const std::string& chosen,
                    const std::map<std::string, Expression>& joined)
 {
@@ -89,8 +90,8 @@ bool is_chosen_in_order(const Expression& value)
                         [](const ExpressionNode& node) { return node.kind == ExpressionKind::conditional; });
 }
 
-/// The index of an element; no_place() where the derivative of its field is 0. `known` holds the indices of
-/// shared terms: terms are few, but paths to them may be as many as 2 to the power of their depth.
+/// Returns the index of an element, or no_place() where the derivative of its field is 0. `known` holds the
+/// indices of terms that were visited before. Without it, shared terms would be visited exponentially often.
 Expression lifted_place(TermGraph& terms, const Expression& derivative,
                         std::map<const ExpressionNode*, Expression>& known)
 {
@@ -105,7 +106,7 @@ Expression lifted_place(TermGraph& terms, const Expression& derivative,
     return known[&*derivative] = terms.select(derivative.argument(0), yes, no);
 }
 
-/// Strips a derivative of its conditionals with a side that is 0: only the other side stays.
+/// Removes conditionals with a side that is 0 from a derivative; the other side stays.
 Expression where_not_zero(const Expression& derivative)
 {
     if (derivative.has_value() && derivative->kind == ExpressionKind::conditional)
@@ -128,7 +129,8 @@ std::optional<Gradient> Backward::places() const
     return by_map(terms, *folded, std::move(found), "places");
 }
 
-/// derivatives_by_total() leaves these fields out, such as the label's logit beside a sum of exponentials.
+/// derivatives_by_total() leaves these fields out, and with_places() handles them. An example is the label's
+/// logit beside a sum of exponentials.
 std::set<std::string> Backward::fields_chosen_apart() const
 {
     const auto counted = fields_that_count();
@@ -189,8 +191,8 @@ std::optional<Operator> Backward::with_places(TermGraph& terms, const std::set<s
                                 Type::i64,
                                 op_.has_identity() ? std::optional(highest(Type::i64)) : std::nullopt,
                                 {}});
-        // A field may be copied from another field of an element. This element has been chosen already, so
-        // its own conditions need not be tested again.
+        // A field may be copied from another field of an element. The element is already chosen, so its own
+        // conditions need not be tested again.
         Expression of_element;
         for (const auto& origin : fields_behind(op_, {field}))
             if (const auto other = where_not_zero(by_element.of(element.at(origin))); other.has_value()) {

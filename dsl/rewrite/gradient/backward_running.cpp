@@ -1,4 +1,4 @@
-// Backwards of running results: the backward of a scan is a scan in the other direction.
+// Gradients of running results. The backward of a scan is a scan in the other direction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace {
 
 using Entry = std::pair<std::string, std::string>;  ///< row and column of a matrix
 
-/// Tells which entries of the matrices in a backward are kept.
+/// Tells which matrix entries the backward of a scan must keep.
 ///
-/// The gradient by the state before an element is an affine map of the gradient by the state with it.
-/// Composing such maps is associative: their matrices are multiplied. Entries that are 0 in all products are
-/// not kept. Diagonal entries that are 1 in all products are not kept either.
+/// The gradient by the state before an element is an affine map of the gradient by the state through the
+/// element. Such maps compose by multiplication of their matrices, which is associative. Entries that are 0
+/// in all products are not kept. Diagonal entries that are 1 in all products are not kept either.
 class Matrices {
 public:
     Matrices(std::set<std::string> fields, std::map<Entry, Expression> of_element)
@@ -56,7 +56,7 @@ public:
                 found.push_back(entry);
         return found;
     }
-    /// The entry for one element; none if it is 0.
+    /// Returns the entry for one element; none if it is 0.
     [[nodiscard]] Expression of_element(const Entry& entry) const
     {
         const auto found = of_element_.find(entry);
@@ -72,10 +72,11 @@ private:
 
 }  // namespace
 
-/// The outputs at an element depend on the state B before it and the state T with it; T is the next element's
-/// B. Let C be the gradient of all later outputs by T, u and w the gradients of the element's own outputs by
-/// T and by B, and J = dT/dB. Then the gradient by B is w + J (u + C), which is C for the element before. The
-/// gradient by the element x is dT/dx (u + C), plus that of outputs that read x themselves.
+/// The outputs at an element depend on the state B before the element and on the state T through it. T is the
+/// next element's B. Let C be the gradient of all later outputs by T, u and w the gradients of the element's
+/// own outputs by T and by B, and J = dT/dB. Then the gradient by B is w + J (u + C). For the element before,
+/// this is C. The gradient by the element x is dT/dx (u + C), plus the gradient of outputs that read x
+/// directly.
 Gradient Backward::running() const
 {
     const bool reverse = op_.scan->reverse;
@@ -94,7 +95,7 @@ Gradient Backward::running() const
         found.set(variable, found.one());
         return found;
     };
-    // dT/dx by field, and J by field of B and field of T.
+    // dT/dx by field, and J by a field of B and a field of T.
     Values through, of_element;
     std::map<Entry, Expression> jacobian;
     const auto derive = [&](bool guards) {
@@ -179,7 +180,7 @@ Gradient Backward::running() const
         last.results.push_back({name, wide_, {}});
         return name;
     };
-    // The operand whose affine map is applied last, and the other operand.
+    // The operand whose affine map is applied last, then the other operand.
     const auto outer = reverse ? Operand::later : Operand::earlier;
     const auto nested = reverse ? Operand::earlier : Operand::later;
     std::vector<std::pair<std::string, Expression>> lift, combine;

@@ -1,4 +1,4 @@
-// Backwards by scans: a reverse scan gives the state behind each element, and another scan the state before
+// Gradients by scans. A reverse scan gives the state after each element; another scan gives the state before
 // it.
 #include <algorithm>
 
@@ -62,8 +62,8 @@ bool Backward::computes_with_infinity(const Expression& term, const Values& stat
     });
 }
 
-/// Where one operand is the identity, combine gives the other operand, but its derivative may compute 0 times
-/// infinity or infinity by infinity.
+/// If one operand is the identity, combine returns the other operand. Its derivative, however, might compute
+/// 0 * infinity or infinity / infinity.
 Backward::Values Backward::combined_unless_identity(TermGraph& terms, const Values& earlier,
                                                     const Values& later, bool is_earlier) const
 {
@@ -121,7 +121,7 @@ void Backward::add_columns(Operator& op, const std::vector<ResultField>& columns
 Gradient Backward::two_scans() const
 {
     // If results read the length, the state also counts its elements. Without an identity, the state also
-    // tells whether it has elements.
+    // tells whether it has any element.
     auto with_all = op_;
     const bool reads_length =
         (op_.finish && uses_name(*op_.finish, "length")) || (op_.map && uses_name(*op_.map, "length"));
@@ -167,13 +167,13 @@ Gradient Backward::two_scans() const
     std::vector<Operator> operators;
     std::vector<Parameter> tables;
     if (!found.shares.empty()) {
-        // The sums over segments read totals, so totals are folded first.
+        // The sums over segments read totals, so totals are computed first.
         TermGraph outer;
         const auto totals = inner.totals_by_name(outer);
         Derivative of_total(outer, wide_);
         for (const auto& field : fields_that_count())
             of_total.set(totals.at(field),
-                         outer.name("d_" + field + "?", wide_));  // unknown, so nothing cancels
+                         outer.name("d_" + field + "?", wide_));  // not known here, so terms do not cancel
         auto sums = inner.parts(outer, totals, outer.name("length", Type::i64), of_total).shares;
         std::set<std::string> read;
         bool has_length = false;

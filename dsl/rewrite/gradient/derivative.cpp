@@ -61,7 +61,7 @@ Expression Derivative::negated(const Expression& derivative)
     return terms_.unary("-", derivative);
 }
 
-/// Adds two derivatives. Terms that occur with both signs cancel, and numbers are added up.
+/// Adds two derivatives. Terms with opposite signs cancel, and numbers are added up.
 Expression Derivative::sum(const Expression& left, const Expression& right)
 {
     if (is_zero(left) || is_zero(right))
@@ -70,7 +70,7 @@ Expression Derivative::sum(const Expression& left, const Expression& right)
         return chosen(left.argument(0), sum(left.argument(1), right.argument(1)),
                       sum(left.argument(2), right.argument(2)));
     std::vector<SignedTerm> all, rest;
-    // Sums of shared sums have exponentially many terms. Sums with many terms are not taken apart.
+    // Sums of shared sums may have exponentially many terms. Sums with many terms are not taken apart.
     constexpr int kMostTerms = 32;
     const auto num_terms = [&](const Expression& term) {
         const auto found = sums_.find(&*(is_negation(term) ? term.argument(0) : term));
@@ -220,8 +220,8 @@ Expression Derivative::of_binary(const Expression& term)
     return quotient(sum(d_left, negated(whole)), widened(right));
 }
 
-/// True if `elsewhere` equals `at_equal` after both sides of the equality `equal` are made the same number.
-/// The conditional then only spares the computation where both sides are equal.
+/// True if `elsewhere` equals `at_equal` once both sides of the equality `equal` are replaced by one number.
+/// The conditional then serves only to save work where both sides are equal.
 bool Derivative::continues(const Expression& equal, const Expression& at_equal, const Expression& elsewhere)
 {
     TermGraph finite;
@@ -264,7 +264,7 @@ Expression Derivative::of_call(const Expression& term)
         };
         if (is_number(y))
             return chosen(binary(name == "min" ? "<=" : ">=", x, y), d, d_y);
-        if (is_number(x))  // false where y is NaN, because the value is x there
+        if (is_number(x))  // false where y is NaN, since min and max then give x
             return chosen(binary(name == "min" ? "<" : ">", y, x), d_y, d);
         return chosen(binary("==", term, x), d, d_y);
     }

@@ -9,12 +9,11 @@
 
 namespace segfold {
 
-/// Computes derivatives of terms along one direction. set() gives the derivatives of some names along this
-/// direction.
+/// Computes derivatives of terms along one direction, which set() defines by the derivatives of some names.
 ///
-/// An expression without a value means the derivative 0. All other derivatives have the type `wide`, so that
-/// nothing is lost between parts of narrower types. dsl/README.md lists the derivatives at corners, such as
-/// that of abs at 0.
+/// An expression without a value stands for the derivative 0. All other derivatives have the type `wide`, so
+/// that parts of narrower types lose nothing. dsl/README.md lists the derivatives at corners, such as the
+/// derivative of abs at 0.
 class Derivative {
 public:
     Derivative(TermGraph& terms, Type wide) : terms_(terms), wide_(wide) {}
@@ -22,18 +21,18 @@ public:
     /// Sets the derivative of a name or of any other term.
     void set(const Expression& term, const Expression& derivative) { known_[&*term] = derivative; }
 
-    /// The derivative of a term.
+    /// Returns the derivative of a term.
     [[nodiscard]] Expression of(const Expression& term);
 
-    // Arithmetic of derivatives, in which 0 times anything is 0.
+    // Arithmetic of derivatives. 0 times anything is 0.
     [[nodiscard]] Expression sum(const Expression& left, const Expression& right);
     [[nodiscard]] Expression negated(const Expression& derivative);
     [[nodiscard]] Expression product(const Expression& derivative, const Expression& factor);
     [[nodiscard]] Expression quotient(const Expression& derivative, const Expression& divisor);
-    /// The derivative of `condition ? yes : no`, from the derivatives of both sides.
+    /// Returns the derivative of `condition ? yes : no`, from the derivatives of both sides.
     [[nodiscard]] Expression chosen(const Expression& condition, const Expression& yes, const Expression& no);
 
-    /// The term, converted to the type of derivatives.
+    /// Returns the term, converted to the type of derivatives.
     [[nodiscard]] Expression widened(const Expression& term) { return terms_.convert(wide_, term); }
     [[nodiscard]] Expression one() { return terms_.number(1, wide_); }
 

@@ -51,7 +51,7 @@ void refuse_gradient(const Operator& op, std::string_view parameter)
         refuse("'" + found->name + "' has one number for a row of features, and gradients are made by rows");
 }
 
-/// The operator with only the outputs that `part` sets.
+/// Returns the operator with only the outputs that `part` sets.
 Operator with_outputs_of(Operator op, const Block& part)
 {
     std::erase_if(op.outputs, [&](const ResultField& output) {
@@ -60,7 +60,7 @@ Operator with_outputs_of(Operator op, const Block& part)
     return op;
 }
 
-/// The operator with only its scan.
+/// Returns the operator with only its scan.
 Operator scan_of(const Operator& op)
 {
     auto found = with_outputs_of(op, op.scan->block);
@@ -69,7 +69,7 @@ Operator scan_of(const Operator& op)
     return found;
 }
 
-/// The operator without its scan; none if it then returns no floats.
+/// Returns the operator without its scan. Returns none if the rest would return no floats.
 std::optional<Operator> rest_of(const Operator& op)
 {
     if (!op.map && !op.keeps_results)
@@ -92,13 +92,13 @@ Gradient cheapest(const Operator& op, const Backward& backward, const std::strin
         try {
             if (gradients_agree(in_f64(op), wide.totals(), wide.two_scans()))
                 return backward.totals();
-        } catch (const ZeroGradient&) {  // only two scans tell for certain that the gradient is 0
+        } catch (const ZeroGradient&) {  // only two scans can prove that the gradient is 0
         }
     return backward.two_scans();
 }
 
-/// The gradient of an operator with a scan: the sum of the gradients of its scan and of its other parts.
-/// `of_rest` makes the gradient of the other parts.
+/// Returns the gradient of an operator with a scan. It is the sum of the gradients of the scan and of the
+/// other parts. `of_rest` makes the gradient of the other parts.
 template <class OfRest>
 Gradient gradient_of_running(const Operator& op, const std::string& parameter, const OfRest& of_rest)
 {

@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// The numbers in an operator's text. Near these, its values may change abruptly.
+/// The numbers in an operator's text, near which its values may change abruptly.
 struct Constants {
     std::vector<double> reals;
     std::vector<std::int64_t> integers;
@@ -27,7 +27,8 @@ struct Constants {
                 collect(**block);
     }
 
-    /// Length of a segment that contains the positions named in the operator's text, up to a limit.
+    /// Returns the length of a segment that reaches the positions named in the operator's text, up to a
+    /// limit.
     [[nodiscard]] std::int64_t longest() const
     {
         constexpr std::int64_t kFew = 6, kMost = 40;
@@ -65,7 +66,7 @@ Array random_array(Type type, std::size_t length, std::mt19937_64& random, bool 
                    const Constants& constants)
 {
     Array array(type, length);
-    constexpr std::uint64_t kOften = 8;  // one float in 8, and three integers in 8, lie beside a constant
+    constexpr std::uint64_t kOften = 8;  // one float in 8 and three integers in 8 lie beside a constant
     for (std::size_t i = 0; i < length; ++i) {
         Slot<long double> slot{};
         const auto bits = random();
@@ -125,7 +126,7 @@ GradientCase gradient_case(const Operator& op, const Gradient& gradient, std::ui
 
 bool gradients_agree(const Operator& op, const Gradient& left, const Gradient& right)
 {
-    // Each trial takes the gradient of one result alone, so that a large gradient hides no other.
+    // Each trial uses the gradient of one result alone, so that a large gradient cannot hide another.
     const auto num_trials = std::max<std::uint64_t>(8, 4 * right.names.size());
     constexpr double kTolerance = 1e-7;
     std::size_t num_compared = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Tries gradients on a few random elements.
+// Compares gradients on a few random elements.
 #include <cstdint>
 
 #include "dsl/derived.h"
@@ -13,11 +13,12 @@ struct GradientCase {
     ArraysByName arrays;
 };
 
-/// Makes a case. Floats lie between -2 and 2, or between 0.25 and 2 if `is_positive`, in steps of at most
-/// 2^-20; integers lie between 0 and 3. Some numbers lie beside a constant in the operator's text instead,
-/// and some floats are NaN if the text calls isnan. A segment has 1 to 6 elements; half of the segments may
-/// be longer, to reach positions that constants name. A table has as many entries as there are elements, and
-/// at least 8.
+/// Makes a case from a random seed.
+///
+/// Floats lie between -2 and 2, or between 0.25 and 2 if `is_positive`, in steps of at most 2^-20. Integers
+/// lie between 0 and 3. Some numbers lie beside a constant in the operator's text instead, and some floats
+/// are NaN if the text calls isnan. A segment has 1 to 6 elements. Half of the segments may be longer, to
+/// reach positions that constants name. A table has as many entries as there are elements, but at least 8.
 [[nodiscard]] GradientCase gradient_case(const Operator& op, const Gradient& gradient, std::uint64_t seed,
                                          bool is_positive, int num_segments);
 

@@ -86,7 +86,7 @@ void collect_reads(const Expression& expression, const std::string& table, std::
         collect_reads(argument, table, reads);
 }
 
-/// The expressions by which lift, map and scan read a table.
+/// Returns the expressions by which lift, map and scan read a table.
 std::vector<Expression> reads_of(const Operator& op, const std::string& table)
 {
     std::vector<Expression> found;

@@ -1,5 +1,5 @@
 #pragma once
-// Removes parts of operators, and changes their types.
+// Removes parts of operators and changes their types.
 #include <optional>
 #include <set>
 #include <string>
@@ -8,26 +8,29 @@
 
 namespace segfold {
 
-/// The given fields, and all fields that `combine` reads to compute them, directly or through other fields.
+/// Returns the given fields and all fields that `combine` reads to compute them, directly or through other
+/// fields.
 [[nodiscard]] std::set<std::string> fields_behind(const Operator& op, std::set<std::string> fields);
 
-/// The operator with only the given fields in its state, which must include fields_behind() them. These
-/// fields are its results; it has no outputs. Unread locals are dropped.
+/// Returns the operator with only the given fields in its state. `fields` must include all of
+/// fields_behind(). The fields become the results. The operator has no outputs. Drops locals that are no
+/// longer read.
 [[nodiscard]] Operator with_fields(Operator op, const std::set<std::string>& fields);
 
-/// Drops parameters that no part reads, except the one called `kept`.
+/// Drops parameters that no part reads. Keeps the parameter `kept`.
 [[nodiscard]] Operator without_unread_parameters(Operator op, const std::string& kept);
 
-/// Renames the fields of the state that have the name of a parameter.
+/// Renames each field of the state that shares its name with a parameter.
 [[nodiscard]] Operator with_own_field_names(Operator op);
 
-/// The first expression by which lift, map or scan reads a table or a scalar; none if they read none.
+/// Returns the first expression by which lift, map or scan reads a table or a scalar; none if no part reads
+/// it.
 [[nodiscard]] std::optional<Expression> first_read(const Operator& op, const std::string& table);
 
-/// True if lift, map or scan reads the table at two or more places, such as [segment] and [position].
+/// True if lift, map or scan reads the table at several indices, such as [segment] and [position].
 [[nodiscard]] bool reads_several_entries(const Operator& op, const std::string& table);
 
-/// The operator with f64 instead of each floating-point type.
+/// Returns the operator with f64 in place of every floating-point type.
 [[nodiscard]] Operator in_f64(Operator op);
 
 }  // namespace segfold

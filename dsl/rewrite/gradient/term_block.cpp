@@ -1,4 +1,4 @@
-// Turns blocks into terms, and terms into blocks with locals.
+// Turns blocks of operators into terms of a TermGraph, and terms into blocks with locals.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace segfold {
 namespace {
 
-/// Adds to `computed` the term, and all subterms that are always computed together with the term.
+/// Adds to `computed` the term and all subterms that are computed whenever the term is.
 void add_computed(const Expression& term, std::set<const ExpressionNode*>& computed)
 {
     if (!computed.insert(&*term).second)
@@ -22,8 +22,7 @@ void add_computed(const Expression& term, std::set<const ExpressionNode*>& compu
         add_computed(term.argument(i), computed);
 }
 
-/// True if the term may read outside of a table. Terms in `computed` do not count, because they are computed
-/// anyway.
+/// True if the term may read outside of a table. Ignores terms in `computed`, which are computed anyway.
 bool reads_at_risk(const Expression& term, const std::set<const ExpressionNode*>& computed,
                    std::set<const ExpressionNode*>& seen)
 {
@@ -36,7 +35,7 @@ bool reads_at_risk(const Expression& term, const std::set<const ExpressionNode*>
         term->arguments, [&](const Expression& argument) { return reads_at_risk(argument, computed, seen); });
 }
 
-/// True for a term of numbers alone, which takes its type from its context.
+/// True for a term made of numbers only. It takes its type from its context.
 bool is_of_numbers(const Expression& term)
 {
     switch (term->kind) {
@@ -52,7 +51,7 @@ bool is_of_numbers(const Expression& term)
     }
 }
 
-/// True if the arguments of the node have another type than the node.
+/// True if the arguments of the node differ in type from the node.
 bool is_of_another_type(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::convert ||
@@ -60,7 +59,7 @@ bool is_of_another_type(const ExpressionNode& node)
            (node.kind == ExpressionKind::call && find_function(node.name)->result);
 }
 
-/// True for terms that are worth a local if they are used twice.
+/// True for a term that should become a local if it is used twice.
 bool is_compound(const Expression& term)
 {
     switch (term->kind) {
@@ -111,7 +110,7 @@ Block TermGraph::block(const std::vector<std::pair<std::string, Expression>>& va
                        std::set<std::string> taken, const std::set<std::string>& unconditional) const
 {
     std::map<const ExpressionNode*, int> uses, depths;
-    std::vector<Expression> order;  // terms in an order with arguments before their users
+    std::vector<Expression> order;  // terms, arguments before their users
     auto computed = computed_;
     const std::function<void(const Expression&)> count = [&](const Expression& term) {
         if (++uses[&*term] > 1)

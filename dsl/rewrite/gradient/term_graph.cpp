@@ -21,7 +21,7 @@ ExpressionNode term_node(ExpressionKind kind, std::vector<Expression> arguments,
 
 bool is_literal_of(const Expression& term, double value) { return literal_value(term) == value; }
 
-/// A key that is equal only for equal nodes, whose arguments are nodes of one graph.
+/// Returns a key that only equal nodes share. The arguments of the nodes must belong to one graph.
 std::string key_of(const ExpressionNode& node)
 {
     std::string key;
@@ -189,8 +189,8 @@ Expression TermGraph::simplified_comparison(ExpressionNode node)
         return truth(false);
     if ((symbol == "<=" && is_never_above(left, right)) || (symbol == ">=" && is_never_above(right, left)))
         return truth(true);
-    // True for x - y where x is never above y (`is_descending`), or where y is never above x. Such a
-    // difference may be compared with 0.
+    // True for a difference x - y of known sign: x is never above y if `is_descending` is true, else y is
+    // never above x. A comparison of such a difference with 0 has a known result.
     const auto is_difference = [&](const Expression& term, bool is_descending) {
         return term->kind == ExpressionKind::binary && term->symbol == "-" &&
                (is_descending ? is_never_above(term.argument(0), term.argument(1))

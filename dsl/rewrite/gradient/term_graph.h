@@ -1,5 +1,5 @@
 #pragma once
-// Expressions in which equal subterms are one node, simplified while they are built.
+// Expressions in which equal subterms share one node. They are simplified while they are built.
 #include <map>
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// The terms for which the names and fields of a block stand.
+/// Terms that replace the names and fields of a block.
 struct TermNames {
     std::map<std::string, Expression> names;
     std::map<std::pair<Operand, std::string>, Expression> fields;
@@ -18,8 +18,8 @@ struct TermNames {
 
 /// Builds typed expressions and keeps them. Two terms are equal if and only if they are the same node.
 ///
-/// A term is simplified if its value stays the same for all finite numbers: 0 + x, 1 * x, `true ? x : y`.
-/// Stated facts, as by state_order(), allow more.
+/// A term is simplified if this keeps its value for all finite numbers: 0 + x, 1 * x, `true ? x : y`. Facts
+/// stated by functions such as state_order() allow further simplifications.
 class TermGraph {
 public:
     [[nodiscard]] Expression number(double value, Type type);
@@ -34,32 +34,34 @@ public:
     [[nodiscard]] Expression select(const Expression& condition, const Expression& yes, const Expression& no);
     [[nodiscard]] Expression gather(const std::string& table, const Expression& index, Type type);
 
-    /// The term of a checked expression. Names that are not in `names` stay.
+    /// Returns the term of a checked expression. Names that are not in `names` stay.
     [[nodiscard]] Expression term(const Expression& checked, const TermNames& names);
-    /// The values of a checked block by field. Names of its locals become hints: proposed names for terms.
-    /// Terms that the block computes without a condition are noted: they read no table outside of its length.
+    /// Returns the values of a checked block by field. Names of its locals become hints, that is, proposed
+    /// names for terms. Remembers which terms the block computes unconditionally: they read no table past its
+    /// end.
     [[nodiscard]] std::map<std::string, Expression> values(const Block& block, TermNames names);
-    /// The term with some terms replaced. `may_be_of_another` must be set if the term may belong to another
-    /// graph.
+    /// Returns the term with some terms replaced. `may_be_of_another` must be true if the term may belong to
+    /// another graph.
     [[nodiscard]] Expression replaced(const Expression& term,
                                       const std::map<const ExpressionNode*, Expression>& by,
                                       bool may_be_of_another = true);
-    /// The term, simplified for places where `condition` is true or false.
+    /// Returns the term, simplified for places where `condition` is known to be true or false.
     [[nodiscard]] Expression assuming(const Expression& term, const Expression& condition, bool is_true);
 
     /// States that `lesser` is never above `greater`, and that `greater` is never NaN.
     void state_order(const Expression& lesser, const Expression& greater);
     /// States that an integer is above 0, or that a bool is true.
     void state_positive(const Expression& term) { positive_.insert(&*term); }
-    /// Also simplifies x - x, x / x, exp(0) and x == x, as if all numbers were finite and nonzero.
+    /// Also simplifies x - x, x / x, exp(0) and x == x. This is right only if all numbers are finite and
+    /// nonzero.
     void take_all_for_finite() { finite_ = true; }
 
-    /// Proposes a name for the local that holds the term, if it gets one.
+    /// Proposes a name for the local that may hold the term.
     void hint(const Expression& term, const std::string& name);
     [[nodiscard]] std::string hint_of(const Expression& term) const;
 
-    /// A block that sets fields to terms. Shared subterms become locals with names outside of `taken`. Reads
-    /// of tables in `unconditional` become locals, too, ahead of any condition.
+    /// Returns a block that sets fields to terms. Shared subterms become locals with names outside of
+    /// `taken`. Reads of tables in `unconditional` also become locals, ahead of any condition.
     [[nodiscard]] Block block(const std::vector<std::pair<std::string, Expression>>& values,
                               std::set<std::string> taken,
                               const std::set<std::string>& unconditional = {}) const;
@@ -87,10 +89,10 @@ private:
 /// True if the term reads a name.
 [[nodiscard]] bool reads_name(const Expression& term, const std::string& name);
 
-/// The value of a literal number or bool, of any type; none for other terms.
+/// Returns the value of a literal number or bool of any type; none for other terms.
 [[nodiscard]] std::optional<double> literal_value(const Expression& term);
 
-/// True if `holds` is true for a node of the term.
+/// True if `holds` returns true for a node of the term.
 template <class Holds>
 bool any_subterm(const Expression& term, const Holds& holds, std::set<const ExpressionNode*>& seen)
 {

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".segfold-unfinished-";
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
-// The age from which an unfinished file counts as left by its writer, because writing takes only a moment.
+// Age from which an unfinished file counts as abandoned by its writer. Writing takes only a moment.
 constexpr std::int64_t kUnfinishedNanoseconds = 15 * 60 * kNanoseconds;
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * kNanoseconds + time.tv_nsec; }
@@ -38,7 +38,7 @@ std::int64_t now()
     return nanoseconds(time);
 }
 
-// True for names that file_name() makes. Other files must be neither counted nor removed.
+// True for names that file_name() makes. Files with other names must be neither counted nor removed.
 bool is_our_name(std::string_view name)
 {
     constexpr std::size_t kDigits = 64;
@@ -68,7 +68,7 @@ bool is_trusted(const struct stat& status)
     return S_ISREG(status.st_mode) && status.st_uid == geteuid() && (status.st_mode & kWritableByOthers) == 0;
 }
 
-// Reads a trusted file. Opens without blocking, so that a pipe in its place does not hang.
+// Reads a trusted file. Opens it without blocking, so that a pipe of this name does not hang.
 std::optional<std::string> read_trusted(int folder, const std::string& name, std::uint64_t most_bytes,
                                         bool is_use)
 {
@@ -86,8 +86,8 @@ std::optional<std::string> read_trusted(int folder, const std::string& name, std
             return std::nullopt;
         at += static_cast<std::size_t>(count);
     }
-    // The modification time records the last use: some mounts keep no access times, and backups change access
-    // times. A failure on a read-only disk does no harm, since no file is removed there.
+    // The modification time records the last use, because some mounts keep no access times and backups change
+    // them. A failure on a read-only disk does no harm, since no file is removed there.
     if (is_use)
         (void)futimens(file.get(), nullptr);
     return bytes;
@@ -105,7 +105,7 @@ int write_all(int file, std::string_view bytes)
     return fsync(file) == 0 ? 0 : errno;
 }
 
-// True if `bytes` exceed the limit on file sizes. Writing them would end the process with a signal.
+// True if a file of this size exceeds the process's limit. Writing it would end the process with a signal.
 bool exceeds_file_limit(std::size_t bytes)
 {
     rlimit limit = {};
@@ -210,8 +210,8 @@ void Folder::remove_unfinished(bool even_young) const
             remove(file.name);
 }
 
-// Removes old files if the folder exceeds its bound. Counts the bytes of all files once, and later adds only
-// the bytes that this process writes.
+// Removes old files if the folder exceeds its bound. Counts the bytes of all files once. Later, adds only the
+// bytes that this process writes.
 void Folder::keep_within_bound(std::uint64_t added_bytes)
 {
     const std::lock_guard lock(mutex_);

@@ -20,11 +20,11 @@ struct FileInfo {
 /// Makes a file's name from a digest of 64 hexadecimal digits and the kind of file, such as "kernel".
 [[nodiscard]] std::string file_name(std::string_view key, std::string_view kind);
 
-/// A folder of this user alone with a bound on its bytes. Files appear whole or not at all.
+/// A private folder of this user with a bound on its bytes. Files appear whole or not at all.
 ///
 /// All access goes through a descriptor of the folder, so a later change of the path does not redirect it.
-/// Links, pipes and files of other users are not read. Files whose names do not have the form of file_name()
-/// are not listed, counted or removed. Any thread and any number of processes may use a folder.
+/// Links, pipes and files of other users are not read. Files without a name of file_name() are not listed,
+/// counted or removed. Threads and processes may share a folder.
 class Folder {
 public:
     /// Opens the folder, and makes it with mode 0700 if it does not exist.
@@ -38,27 +38,26 @@ public:
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-    /// Reads a file and marks it as used now. Returns nothing if there is no file of this name that can be
-    /// read.
+    /// Reads a file and marks it as used now. Returns nothing if no readable file has this name.
     [[nodiscard]] std::optional<std::string> read(const std::string& name) const;
 
     /// Reads a file without marking it as used.
     [[nodiscard]] std::optional<std::string> peek(const std::string& name) const;
 
-    /// Writes a file, and replaces a file of that name. Then removes the least recently used files while the
-    /// bytes exceed the bound.
+    /// Writes a file, or replaces the file of that name. Then removes the least recently used files while the
+    /// folder exceeds its bound.
     ///
-    /// Returns an empty text, or the reason of a failure. A failure leaves the folder unchanged.
+    /// Returns empty text, or the reason of a failure. A failure leaves the folder unchanged.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);
 
     /// Removes a file. Returns false if that fails; a missing file counts as removed.
     bool remove(const std::string& name) const;
 
-    /// Lists the files, most recently used first, without files that a writer has not finished.
+    /// Lists the files, most recently used first. Omits files that a writer has not finished.
     [[nodiscard]] std::vector<FileInfo> list() const;
 
-    /// Removes unfinished files that were last written more than 15 minutes ago, because their writers must
-    /// have stopped. If `even_young` is true, removes all unfinished files.
+    /// Removes unfinished files that were last written more than 15 minutes ago. Their writers must have
+    /// stopped. If `even_young` is true, removes all unfinished files.
     void remove_unfinished(bool even_young) const;
 
 private:

@@ -20,7 +20,7 @@ struct Settings {
 /// InputError for an invalid value; an empty value counts as unset.
 [[nodiscard]] Settings settings_from_environment();
 
-/// The message if the cache is on and no variable determines its folder.
+/// Message if the cache is on but no environment variable determines its folder.
 inline constexpr std::string_view kNoFolder =
     "none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder; SEGFOLD_CACHE=off says nothing of it";
 

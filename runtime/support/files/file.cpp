@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
 constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
 
-/// Follows symbolic links, so that a rename replaces the file and not the link. A link may lead to a file
-/// that does not exist yet.
+/// Follows symbolic links, so that a rename replaces the file and not the link. The file at the end may not
+/// exist yet.
 std::string follow_links(const std::string& path)
 {
     constexpr int kMostLinks = 40;  // the limit of Linux on links in a path
@@ -33,7 +33,7 @@ std::string follow_links(const std::string& path)
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)
         return target.string();
-    // Some files have no path of their own, such as a pipe behind /dev/stdout. They are opened through the
+    // Some files have no path of their own, such as a pipe behind /dev/stdout. These are opened through the
     // link.
     struct stat status {};
     if (stat(path.c_str(), &status) == 0)
@@ -51,7 +51,8 @@ std::mutex kept_mutex;
 
 bool is_pipe(const struct stat& status) { return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode); }
 
-/// Duplicates the descriptor of standard input. Throws at a second call, because the bytes come only once.
+/// Duplicates the descriptor of standard input. Throws at a second call, because the bytes can be read only
+/// once.
 int take_standard_input()
 {
     static std::atomic<bool> is_taken = false;
@@ -139,8 +140,8 @@ void InputFile::open_file(Accepts accepts)
     struct stat status = {};
     const bool waits = accepts == Accepts::files_and_streams && stat(path_.c_str(), &status) == 0 &&
                        S_ISFIFO(status.st_mode);
-    // Opens without blocking, except if a named pipe is accepted. A pipe that will be refused thus opens at
-    // once, even if it has no writer.
+    // Opens without blocking unless a named pipe is accepted. A blocking open would wait for a writer of a
+    // pipe that is then refused.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
         throw OpenError(path_, error_text(errno));
@@ -175,7 +176,7 @@ void InputFile::read_stream()
 
 void InputFile::refuse_short(std::uint64_t end) const
 {
-    // The file may have become shorter. Several threads may read it, and each must report the same length.
+    // The file may have become shorter. All threads that read it must report the same length.
     struct stat status = {};
     const auto bytes = fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
     refuse(path_, fmt::format("ends after {} bytes, where {} more were expected", std::min(bytes, end),

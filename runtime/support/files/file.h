@@ -18,7 +18,7 @@ namespace segfold {
 /// The error for a file that cannot be opened. Its message is "PATH: cannot be opened: REASON".
 class OpenError : public InputError {
 public:
-    /// `purpose` comes after "opened", as in "for --labels"; `reason` is the system's message.
+    /// `purpose` follows "opened" in the message, as in "for --labels". `reason` is the system's message.
     OpenError(const std::string& path, const std::string& reason, const std::string& purpose = "");
 
     /// Returns a copy of the error that also names the purpose of the file.
@@ -32,8 +32,8 @@ private:
     std::string reason_;
 };
 
-/// Returns the value of `read`. If it throws OpenError, adds `purpose` to the message, such as "for --input
-/// x".
+/// Returns the value of `read`. Adds `purpose`, such as "for --input x", to the message of an OpenError that
+/// `read` throws.
 template <class Read>
 auto naming_purpose(const std::string& purpose, const Read& read)
 {
@@ -44,16 +44,16 @@ auto naming_purpose(const std::string& purpose, const Read& read)
     }
 }
 
-/// The inputs that an InputFile accepts. A stream is a pipe, or "-" for standard input. A stream is read to
-/// its end when it is opened.
+/// The inputs that an InputFile accepts. A stream is a pipe, or "-" for standard input. It is read to its end
+/// when it is opened.
 enum class Accepts : std::uint8_t { files, files_and_streams };
 
-/// A file open for reading. Every failure is an InputError that begins with the path.
+/// A file open for reading. Every failure throws InputError, whose message begins with the path.
 class InputFile {
 public:
     /// Throws OpenError if the file cannot be opened, and InputError if `accepts` excludes it.
     ///
-    /// Opening a named pipe waits for its writer. A process can read standard input only once.
+    /// If the file is a named pipe, waits for its writer. A process can read standard input only once.
     explicit InputFile(const std::string& path, Accepts accepts = Accepts::files);
     ~InputFile();
     InputFile(const InputFile&) = delete;
@@ -64,11 +64,11 @@ public:
     /// True for pipes and standard input, whose names do not tell their format.
     [[nodiscard]] bool is_stream() const { return contents_ != nullptr; }
 
-    /// Fills `into` from the bytes at `offset`. Throws InputError if the file is too short.
+    /// Fills `into` with the bytes from `offset` on. Throws InputError if the file is too short.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
-    /// Keeps a stream for the next InputFile of this path, because the bytes of a stream can be read only
-    /// once. Must be the last call.
+    /// Keeps a stream for the next InputFile of this path, because a stream can be read only once. No other
+    /// function may be called afterwards.
     ///
     /// Does nothing for files that can be opened again.
     void keep_for_next() const;
@@ -87,10 +87,9 @@ private:
     std::shared_ptr<const std::vector<std::byte>> contents_;  // all bytes of a stream; null for a file
 };
 
-/// A file that gets its name only when it is complete, by commit(). Without a call of commit() no file is
-/// left.
+/// A file that gets its name only when commit() is called. Without this call, no file is left.
 ///
-/// If the name belongs to something other than a regular file (a pipe, /dev/null), bytes are written to it
+/// If the name belongs to something else than a regular file (a pipe, /dev/null), bytes are written to it
 /// directly.
 class OutputFile {
 public:
@@ -114,18 +113,18 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// Writes a file with this text, completely or not at all; see OutputFile. Throws like refuse_to_write() if
-/// that fails.
+/// Writes a file with this text, whole or not at all; see OutputFile. Throws like refuse_to_write() if that
+/// fails.
 void write_whole(const std::string& path, std::string_view text);
 
-/// Throws InputError if `path` cannot be written as an OutputFile. Leaves no file.
+/// Throws InputError if an OutputFile cannot be written to `path`. Leaves no file.
 ///
-/// Callers check this before long work whose result they will write. A pipe is not opened, because its reader
+/// Callers check this before long work whose result goes to `path`. A pipe is not opened, because its reader
 /// would then expect the text.
 void require_writable(const std::string& path);
 
-/// Throws InputError if bytes cannot be appended to a file. If the file exists, its folder need not accept
-/// new files.
+/// Throws InputError if bytes cannot be appended to `path`. If the file exists, its folder need not be
+/// writable.
 void require_appendable(const std::string& path);
 
 }  // namespace segfold

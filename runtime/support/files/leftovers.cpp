@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 enum class State : std::uint8_t { is_free, is_written, is_known, is_removed };
 
-/// A path in fixed memory, which a signal handler may read.
+/// A path in fixed memory, readable by a signal handler.
 struct Place {
     std::atomic<State> state = State::is_free;
     std::array<char, PATH_MAX> path;
@@ -34,7 +34,7 @@ constexpr int kMostPlaces = 64;
 std::array<Place, kMostPlaces> places;
 std::array<std::atomic<pid_t>, kMostPlaces> children;
 
-/// A directory entry as the kernel returns it (getdents64).
+/// A directory entry as the system call getdents64 returns it.
 struct DirectoryEntry {
     std::uint64_t inode;
     std::int64_t offset;
@@ -89,7 +89,7 @@ void on_end(int signal)
 
 Leftover::Leftover(const std::string& path) : place_(-1)
 {
-    // The path must be absolute, because the process may have changed its folder when a signal comes.
+    // Stores an absolute path, because the process may have changed its folder when a signal comes.
     std::error_code ignored;
     const std::string absolute = fs::absolute(path, ignored).string();
     if (absolute.size() >= PATH_MAX)

@@ -7,8 +7,8 @@ namespace segfold {
 
 /// While this object lives, a signal that ends the process also removes `path`.
 ///
-/// A folder is removed with its files, but not with folders inside it. If no signal ends the process, the
-/// owner must remove the path. At most 64 paths are known at a time; further paths are not removed.
+/// A folder is removed with its files, but not if it contains folders. If no signal ends the process, the
+/// owner must remove the path. At most 64 paths are registered at a time. Further paths are not removed.
 class Leftover {
 public:
     explicit Leftover(const std::string& path);
@@ -24,13 +24,13 @@ private:
 /// The program calls this function at its start. A signal that the parent ignores stays ignored.
 void remove_leftovers_at_signals();
 
-/// The folder for temporary files: $TMPDIR, or /tmp. Throws InputError if that path is not a folder.
+/// Returns the folder for temporary files: $TMPDIR, or /tmp. Throws InputError if that path is not a folder.
 std::filesystem::path temporary_folder();
 
 /// A new private folder in temporary_folder(). It is removed with its files by the destructor or by a signal.
 class ScratchFolder {
 public:
-    /// `stem` begins the folder's name. Throws InputError if the folder cannot be made.
+    /// `stem` is the beginning of the folder's name. Throws InputError if the folder cannot be made.
     explicit ScratchFolder(const std::string& stem);
     ~ScratchFolder();
     ScratchFolder(const ScratchFolder&) = delete;

@@ -90,7 +90,7 @@ void PartialFile::append(std::span<const std::byte> bytes)
 void PartialFile::cut(std::uint64_t bytes)
 {
     bytes_ = std::min(bytes_, bytes);
-    // A failure does no harm: a process that continues the file cuts the file when it opens it.
+    // A failure does no harm, because the next process that continues the file cuts it again.
     [[maybe_unused]] const int ignored = ftruncate(descriptor_, static_cast<off_t>(bytes_));
 }
 

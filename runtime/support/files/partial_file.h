@@ -1,5 +1,5 @@
 #pragma once
-// A file that several runs write, one after the other. It gets its name when it is complete.
+// A file that several runs write one after the other. It gets its name when it is complete.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// The fate of a file that is never completed.
+/// What happens to a file that is never completed.
 enum class Unfinished : std::uint8_t {
     kept,     ///< another process may continue the file
     removed,  ///< no process could continue the file
@@ -18,12 +18,12 @@ enum class Unfinished : std::uint8_t {
 
 /// Writes NAME.partial, which commit() renames to NAME.
 ///
-/// With Unfinished::removed, the file has no name before commit() if the file system allows that (O_TMPFILE).
-/// It then vanishes with the process, even if the process is killed.
+/// With Unfinished::removed, the file has no name at all before commit(), if the file system supports that
+/// (O_TMPFILE). It then vanishes with the process, even if the process is killed.
 class PartialFile {
 public:
-    /// Starts a new file if `kept_bytes` is 0. Else continues an existing file after its first `kept_bytes`
-    /// bytes. Throws InputError if the file cannot be written or has fewer bytes.
+    /// Starts a new file if `kept_bytes` is 0. Otherwise continues an existing file after its first
+    /// `kept_bytes` bytes. Throws InputError if the file cannot be written or is shorter than that.
     explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0,
                          Unfinished unfinished = Unfinished::kept);
     ~PartialFile();
@@ -32,15 +32,16 @@ public:
 
     [[nodiscard]] static std::string partial_name(const std::string& path) { return path + ".partial"; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-    /// Appends bytes. Throws like refuse_to_write() if that fails: DeviceError if the disk is full.
+    /// Appends bytes. Throws like refuse_to_write() if that fails, for example DeviceError if the disk is
+    /// full.
     void append(std::span<const std::byte> bytes);
-    /// Shortens the file to its first `bytes` bytes, if the system allows that.
+    /// Shortens the file to its first `bytes` bytes, if the system allows it.
     void cut(std::uint64_t bytes);
-    /// Writes bytes at `offset`, over those that are there and behind the file's end.
+    /// Writes bytes at `offset`. Overwrites existing bytes, and extends the file if needed.
     void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
     /// Reads bytes that were written at `offset`. Throws DeviceError if that fails.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
-    /// Removes the file, for a caller that has copied the content to another file.
+    /// Removes the file. For callers that have copied its content to another file.
     void remove();
     /// Gives the file its final name. Throws like refuse_to_write() if that fails.
     void commit();

@@ -56,8 +56,8 @@ void require_makeable(const fs::path& path)
     auto missing = path;
     while (missing.has_relative_path() && !fs::exists(fs::symlink_status(missing.parent_path(), ignored)))
         missing = missing.parent_path();
-    // Makes a folder and removes it again, because access rights alone do not decide: /proc accepts new
-    // folders from nobody.
+    // Makes a folder and removes it again, because access rights alone do not decide: /proc, for example,
+    // accepts no new folders.
     if (mkdir(missing.c_str(), S_IRWXU) == 0)
         rmdir(missing.c_str());
     else if (errno != EEXIST)

@@ -17,11 +17,11 @@ namespace segfold {
     throw InputError(fmt::format("{}: {}", where, what));
 }
 
-/// The system's message for an errno.
+/// Returns the system's message for an errno value.
 inline std::string error_text(int error) { return std::generic_category().message(error); }
 
-/// Throws an error about a file that cannot be written: DeviceError if the disk is full or fails, else
-/// InputError, since another name might work.
+/// Throws an error about a file that cannot be written. Throws DeviceError if the disk is full or fails.
+/// Throws InputError in all other cases, because another name might work.
 [[noreturn]] inline void refuse_to_write(std::string_view where, int error)
 {
     const auto message = fmt::format("{}cannot be written: {}", where, error_text(error));

@@ -32,7 +32,7 @@ std::uint32_t big_endian(const char* bytes)
            static_cast<std::uint32_t>(b[2]) << 8 | b[3];
 }
 
-// Adds a block of 64 bytes to the hash: the rounds of FIPS 180-4, section 6.2.2.
+// Adds a block of 64 bytes to the hash. Implements the rounds of FIPS 180-4, section 6.2.2.
 void add_block(Hash& hash, const char* block)
 {
     std::array<std::uint32_t, kRounds> w;
@@ -72,7 +72,7 @@ Digest sha256(std::string_view bytes)
     const std::uint64_t bits = static_cast<std::uint64_t>(bytes.size()) * 8;
     for (; bytes.size() >= kBlockBytes; bytes.remove_prefix(kBlockBytes))
         add_block(hash, bytes.data());
-    // The padding, a one bit, zeros and the length in bits, fills one or two blocks.
+    // The padding consists of a one bit, zeros and the length in bits. It fills up one or two blocks.
     std::string rest(bytes);
     rest.push_back('\x80');
     rest.resize((rest.size() + 8 + kBlockBytes - 1) / kBlockBytes * kBlockBytes - 8, '\0');

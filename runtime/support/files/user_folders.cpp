@@ -7,8 +7,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the folder that an environment variable names; empty if the variable is unset or not an absolute
-/// path. The XDG specification says to ignore other paths.
+/// Returns the folder that an environment variable names. Empty if the variable is unset or not an absolute
+/// path, which the XDG specification requires to be ignored.
 fs::path absolute_folder(const char* variable)
 {
     const char* value = std::getenv(variable);

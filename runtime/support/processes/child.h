@@ -4,8 +4,8 @@
 
 namespace segfold {
 
-/// While this object lives, a signal that ends this process is also sent to the child. The child then writes
-/// no file after temporary files (Leftover) are removed.
+/// While this object lives, a signal that ends this process is also sent to the child. So the child writes no
+/// more files after temporary files (see Leftover) are removed.
 class Child {
 public:
     explicit Child(pid_t process);

@@ -94,7 +94,7 @@ std::string Coprocess::stop()
     if (process_ < 0)
         return "did not run";
     ::close(socket_);
-    // A program that closed its side is about to end. Waits for its exit status, and discards further output.
+    // A program that closed its side is about to end. Waits for its exit status and discards further output.
     constexpr int kTries = 50;
     int status = 0;
     for (int i = 0; waitpid(process_, &status, WNOHANG) == 0; ++i) {

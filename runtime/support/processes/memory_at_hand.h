@@ -1,5 +1,5 @@
 #pragma once
-// Memory that this process may still allocate, and an early error if that is too little.
+// Memory that this process may still allocate. Reports an error early if it is too little.
 #include <string>
 
 namespace segfold {

@@ -17,9 +17,9 @@ public:
     SpawnActions(const SpawnActions&) = delete;
     SpawnActions& operator=(const SpawnActions&) = delete;
 
-    /// Passes this process's descriptor `ours` to the program, as its `descriptor`.
+    /// Passes this process's descriptor `ours` to the program, which gets it as `descriptor`.
     void give(int ours, int descriptor);
-    /// Opens a file in the program, as its `descriptor`.
+    /// Opens a file in the new program as its descriptor `descriptor`.
     void open(const char* path, int flags, int descriptor);
     /// Makes the program lead a process group of its own.
     void lead_group();
@@ -41,15 +41,15 @@ struct ProcessResult {
     std::string output;  ///< standard output and standard error, interleaved
 };
 
-/// Returns the path of an executable `program`; nothing if there is none. Looks in the folders of `PATH`, or
-/// at the name itself if it has a slash.
+/// Returns the path of an executable `program`; nothing if there is none. Searches the folders of `PATH`. A
+/// name with a slash is taken as a path.
 std::optional<std::string> find_program(std::string_view program);
 
 /// Runs the program `arguments[0]` and waits for its end. Throws DeviceError if the start fails.
 ProcessResult run_process(const std::vector<std::string>& arguments);
 
-/// Runs a program that may take long, and waits for its end. If this thread's WorkStopper is stopped
-/// meanwhile, ends the program and throws DeviceError.
+/// Runs a program that may take long, and waits for its end. If this thread's WorkStopper is stopped during
+/// this time, ends the program and throws DeviceError.
 ProcessResult run_stoppable(const std::vector<std::string>& arguments);
 
 }  // namespace segfold

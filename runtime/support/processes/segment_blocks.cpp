@@ -42,7 +42,7 @@ void for_blocks(std::int64_t count, int threads,
                     exception_block = first;
                     exception = std::current_exception();
                 }
-                next = count;  // later blocks need not start; earlier blocks have started already
+                next = count;  // later blocks need not start, and earlier blocks have started already
             }
         }
     };

@@ -44,7 +44,7 @@ std::pair<Value, Value> extremes_of(std::span<const Value> values, std::int64_t 
     const Shares shares(std::ssize(values), smallest_share);
     std::vector<std::pair<Value, Value>> found(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
-        // Several at once, so that no comparison waits for the one before.
+        // Independent chains of comparisons need not wait for each other.
         constexpr std::size_t kLanes = 16;
         std::array<Value, kLanes> least, greatest;
         least.fill(values[begin]);

@@ -26,13 +26,13 @@ int num_usable_cores()
 
 namespace {
 
-/// Keeps a thread of a pool off a given core.
+/// Moves a thread of a pool away from a given core.
 class Avoidance {
 public:
     Avoidance() : is_known_(sched_getaffinity(0, sizeof usable_, &usable_) == 0) {}
 
-    /// Moves this thread off `core` if it was woken there. A scheduler often wakes a thread on the core of
-    /// its waker, and may leave both on one core for a whole fold while another core is idle.
+    /// Moves this thread off `core` if it runs there. A scheduler often wakes a thread on the core of its
+    /// waker. It may leave both on this core for a whole fold while another core is idle.
     void leave(int core)
     {
         if (!is_known_ || core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
@@ -50,7 +50,8 @@ private:
 
 }  // namespace
 
-/// State shared by the threads. A loop is over when all parts are taken and no thread works on a part.
+/// State shared by the threads. A loop is over when all parts are taken and no thread works on a part any
+/// more.
 struct ThreadPool::Shared {
     std::mutex turn;  ///< held by the caller whose loop runs
     std::mutex mutex;
@@ -113,13 +114,13 @@ void ThreadPool::end()
 ThreadPool& ThreadPool::shared()
 {
     static auto& pool = lasting([] { return ThreadPool(num_usable_cores()); });
-    // Threads must not outlive their code, which disappears when a library is unloaded. The pool itself stays
-    // for later folds, for example in destructors of static objects.
+    // Threads must not outlive their code, which disappears when a library is unloaded. The pool itself
+    // remains for later folds, for example in destructors of static objects.
     struct AtEnd {
         ~AtEnd() { pool.end(); }
     };
     static const AtEnd at_end;
-    // After fork(), the child process has the pool without its threads, and must start its own threads.
+    // After fork(), the child process has the pool without its threads, and must start new threads.
     static const int registered = pthread_atfork(nullptr, nullptr, [] {
         (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
         pool.shared_ = std::make_unique<Shared>();

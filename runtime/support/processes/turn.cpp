@@ -28,7 +28,7 @@ Turn::Turn(const std::filesystem::path& file)
         return;
     }
     descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    // Looks again and again, because a thread that waits in flock() cannot be stopped.
+    // Polls, because a thread that waits in flock() could not be stopped.
     while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             break;

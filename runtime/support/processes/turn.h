@@ -1,18 +1,18 @@
 #pragma once
-// Lets the processes of a user do something one after the other, such as time kernels on one device.
+// A lock between the processes of a user, for example for timing kernels on one device.
 #include <filesystem>
 
 namespace segfold {
 
-/// A turn at something of which `file` is the name. At most one object for a file exists at a time, over all
-/// processes of this user; a process that ends gives its turn back.
+/// Holds a lock on `file`. At most one object holds this lock at a time, over all processes of this user. A
+/// process that ends releases its locks.
 ///
-/// The file's folder is one of this user alone, and made if it is missing. Where it cannot be made or opened,
-/// as for an empty path, nobody waits. A thread that has a turn must not ask for another one of the same
-/// file.
+/// The file's folder is made if it is missing, and must be private to this user. If the folder or the file
+/// cannot be made or opened, as for an empty path, there is no lock and nobody waits. A thread that holds a
+/// lock must not lock the same file again.
 class Turn {
 public:
-    /// Waits until the others have had theirs. Throws Stopped if this thread is stopped meanwhile.
+    /// Waits until no other object holds the lock. Throws Stopped if this thread is stopped during this time.
     explicit Turn(const std::filesystem::path& file);
     ~Turn();
     Turn(const Turn&) = delete;

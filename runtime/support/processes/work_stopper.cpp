@@ -30,7 +30,7 @@ void WorkStopper::stop()
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
     for (const auto leader : leaders_)
-        kill(-leader, SIGKILL);  // killing a compiler's driver alone leaves the compiler running
+        kill(-leader, SIGKILL);  // killing only a compiler's driver would leave the compiler running
 }
 
 pid_t WorkStopper::start(const std::function<pid_t()>& spawn)

@@ -10,13 +10,13 @@
 
 namespace segfold {
 
-/// Stops a piece of work. Its loops end at their next throw_if_stopped(), and its programs, started by
+/// Stops a piece of work. Its loops end at their next throw_if_stopped(). Its programs, started by
 /// run_stoppable(), end at once.
 class WorkStopper {
 public:
-    /// While this object lives, this thread works for `stopper`: stop_flag() returns the stopper's flag, and
-    /// the stopper's stop() ends the programs that run_stoppable() runs on this thread. A loop over several
-    /// threads passes the stopper to its threads.
+    /// While this object lives, this thread works for `stopper`. stop_flag() then returns the stopper's flag,
+    /// and stop() ends the programs that run_stoppable() started on this thread. A loop over several threads
+    /// passes the stopper to its threads.
     class Here {
     public:
         explicit Here(std::shared_ptr<WorkStopper> stopper);
@@ -29,16 +29,16 @@ public:
         const std::atomic<bool>* outer_flag_;
     };
 
-    /// Sets the flag, ends the programs and everything that they started, and lets no further program begin.
-    /// May be called from any thread.
+    /// Sets the flag, ends all running programs and their child processes, and prevents further programs from
+    /// starting. Any thread may call it.
     void stop();
 
     /// The stopper of this thread, or null.
     [[nodiscard]] static std::shared_ptr<WorkStopper> here();
-    /// Starts a program by `spawn`, which must make it lead a process group. Returns 0 if stop() was called
-    /// before.
+    /// Starts a program by calling `spawn`, which must make the program lead a process group. Returns 0
+    /// without a start if stop() was called before.
     [[nodiscard]] pid_t start(const std::function<pid_t()>& spawn);
-    /// Forgets a program that has ended. Call it before the system may reuse the process number.
+    /// Forgets a program that has ended. Must be called before the system may reuse the process number.
     void forget(pid_t leader);
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }
 
