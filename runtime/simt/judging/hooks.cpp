@@ -197,7 +197,8 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // A copy that no commit has followed is completed only by a wait for all copies.
+    // A wait for groups does not complete copies that no commit has put into a group; only a wait for all
+    // does.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -298,7 +299,7 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// The sanitizer's data about a bad index or pointer. The place in the source comes first.
+/// The sanitizer's report of a bad index or pointer. It begins with the position in the source.
 struct Complaint {
     const char* file;
     unsigned line;
