@@ -12,11 +12,11 @@ namespace segfold {
 /// Number of slices in memory if there is no SliceEngine: one slice is read while another slice is folded.
 constexpr std::size_t kHostRooms = 2;
 
-/// Bytes that an element and a segment take, for all slices that are in memory together.
+/// Bytes per element and per segment, summed over all slices in memory.
 struct SliceBytes {
     double element = 0;      ///< bytes of an element: columns, flags and keys
     double segment = 0;      ///< bytes of a segment: its end and its results
-    double segments = 0;     ///< number of segments per element, on average or at most
+    double segments = 0;     ///< expected segments per element, or a bound on them
     double copied = 0;       ///< bytes of an element's columns in one slice
     std::int64_t index = 0;  ///< bytes of a segment in the device's arrays of segments
 

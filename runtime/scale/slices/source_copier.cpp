@@ -66,7 +66,7 @@ public:
 struct SourceCopier::Part {
     std::shared_ptr<UnderWay> of;
     Buffer& buffer;
-    std::int64_t first = 0, count = 0;  ///< range of the copy's elements
+    std::int64_t first = 0, count = 0;  ///< range of elements, counted from the copy's first element
     std::int64_t next = 0;              ///< the first element that no piece contains yet
     std::int64_t reading = 0;           ///< number of pieces that are not completely read
 };
