@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// Memory that a caller lends, with its name for messages.
+/// Memory that a caller lends to a call. Messages call it by `what` and `name`.
 struct Lent {
-    std::string_view what;  ///< begins the text for messages, such as "the results of"
-    std::string_view name;  ///< the second part of this text, in quotes; omitted if empty
+    std::string_view what;  ///< such as "the results of"
+    std::string_view name;  ///< shown in quotes after `what`; empty if there is no name
     const void* data = nullptr;
     std::int64_t bytes = 0;
     Place place = Place::host;
