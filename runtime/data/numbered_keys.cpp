@@ -15,9 +15,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // a thread takes at least this many keys
+constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // least number of keys per thread
 
-/// A hash table that numbers distinct keys in the order of their arrival: open addressing, at most half full.
+/// A hash table that numbers distinct keys in the order of arrival. It uses open addressing and is at most
+/// half full.
 template <class Bits>
 class KeyTable {
 public:
@@ -46,7 +47,7 @@ public:
 private:
     static constexpr int kFirstBits = 10;
 
-    /// Mixes all bits twice, so that keys collide by chance alone. Source: A. Appleby, "MurmurHash3", 2011.
+    /// Mixes all bits twice, so that keys collide only by chance. Source: A. Appleby, "MurmurHash3", 2011.
     [[nodiscard]] std::size_t hash(Bits key) const
     {
         auto bits = std::uint64_t{key};
@@ -67,7 +68,7 @@ private:
 
     struct Slot {
         Bits key{};
-        std::int64_t number = -1;  ///< negative: no key is here
+        std::int64_t number = -1;  ///< negative if the slot has no key
     };
 
     int shift_ = 0;
@@ -75,7 +76,7 @@ private:
     std::vector<Bits> keys_;
 };
 
-/// Numbers the keys of one share by the share's own table.
+/// Numbers the keys of one share with the share's own table.
 template <class Bits, class Index>
 void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable<Bits>& table)
 {
@@ -89,8 +90,8 @@ void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable
     }
 }
 
-/// Numbers integer keys by a table with an entry for each integer of their range. Returns nothing if the
-/// range exceeds the number of keys.
+/// Numbers integer keys with a table that has an entry for each integer in their range. Returns nothing if
+/// the range exceeds the number of keys.
 template <class Integer, class Index>
 std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
 {
@@ -103,12 +104,12 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
     if (range >= keys.size())
         return std::nullopt;
-    // Keeps each place in the range, because the caller may change keys after an interrupted call.
+    // The bound matters, because the caller may change keys after an interrupted call.
     const auto slot_of = [&](std::size_t i) {
         const auto distance = static_cast<std::uint64_t>(keys[i]) - static_cast<std::uint64_t>(least);
         return static_cast<std::size_t>(std::min<std::uint64_t>(distance, range));
     };
-    // Smaller shares would spend most of their time on their tables of the range.
+    // Smaller shares would spend most of their time on their tables.
     const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range)));
     std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
@@ -141,8 +142,8 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     return found;
 }
 
-/// Numbers the keys of each share, then the distinct keys of all shares in the order of the shares. The
-/// number of shares does not change the result.
+/// Numbers the keys of each share, then the distinct keys of all shares in the order of shares. The result
+/// does not depend on the number of shares.
 template <class Bits, class Index>
 NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
 {
@@ -213,8 +214,8 @@ NumberedKeys number_one(const Array& column, KeyOrder order)
                : number_any<std::int32_t>(column, Type::i32, order);
 }
 
-/// Joins each pair of numbers into one number that keeps the order of the pairs. This number fits 64 bits,
-/// because there are at most 2^31 times 2^31 pairs, or as many as memory holds.
+/// Combines each pair of numbers into one number that keeps the order of pairs. It fits 64 bits, because
+/// there are at most 2^31 times 2^31 pairs, or as many pairs as memory holds.
 Array paired(const Array& high, const Array& low, std::int64_t num_low)
 {
     Array pairs(Type::i64, high.length());
