@@ -81,8 +81,8 @@ public:
     /// The programs compiled for the GPU; null without a GPU.
     [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
-    /// Runs a workload. `text` is the text of a stage, and must not be null if runs_stages() is true. Adds
-    /// the times of the run to `times`, if it is not null.
+    /// Runs a workload. `text` is the text of a stage, and must not be null if runs_stages() is true. If
+    /// `times` is not null, sets it to the times of the run.
     ///
     /// Throws InputError if check_workload() refuses the workload, or if an element reads past the end of a
     /// checked table. Throws DeviceError if the device or a compiler fails, and simt::SimtError if simt finds

@@ -15,7 +15,7 @@ struct ScratchBuffer {
     std::string name;
     std::int64_t bytes;
     bool zero;        ///< true if the buffer must be zero before the first launch
-    int result = -1;  ///< index of the result that the buffer replaces; see EmittedScratch::result
+    int result = -1;  ///< index of a result in the buffer that only `map` reads; else -1
 };
 
 /// A kernel launch with its sizes. Launches without blocks are left out of the plan.

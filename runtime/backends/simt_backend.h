@@ -16,8 +16,8 @@ namespace segfold::simt {
 /// The plan stays loaded for `num_launches` launches. Columns, tables and offsets begin `shifted_elements`
 /// elements after a 256-byte boundary, like parts of larger arrays. The byte `scratch_poison` fills scratch
 /// memory once, except where kernels need zeros. If `earlier` is not null, all launches but the last take
-/// their segments from it; its arrays must have the same form and lengths as the workload's. Adds the times
-/// of compiling and launching to `times`, if it is not null.
+/// their segments from it; its arrays must have the same form and lengths as the workload's. If `times` is
+/// not null, sets its times of compiling and launching.
 ///
 /// Throws SimtError for a fault of a kernel, InputError for a read outside of a checked table, and
 /// DeviceError if the text does not compile.

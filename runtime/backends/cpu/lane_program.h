@@ -22,7 +22,7 @@ union alignas(64) Lanes {
 /// `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
-/// Copies lane `from` of `source` to lane `to` of `target`.
+/// Copies lane `from` of `source` to lane `to` of `target`. `type` is the type of the value.
 inline void copy_lane(Type type, const Lanes& source, int from, Lanes& target, int to)
 {
     if (is_single(type))

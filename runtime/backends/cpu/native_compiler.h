@@ -7,7 +7,7 @@
 
 namespace segfold::cpu {
 
-/// The cache's kind of files for libraries.
+/// The ending of the file names of libraries in the cache.
 inline constexpr std::string_view kLibraryKind = "library";
 
 /// The system's C++ compiler with the flags that compile native texts.

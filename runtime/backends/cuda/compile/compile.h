@@ -20,13 +20,13 @@ struct CompileRequest {
     std::string name;          ///< name in messages, such as "tile_scan.cu"
     std::string architecture;  ///< "sm_90" gives a cubin; "compute_90" gives PTX for the driver
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< true if `source` joins several programs; uses one core then
+    bool is_batch = false;  ///< true if `source` joins several programs; then uses one core
 
     bool operator==(const CompileRequest&) const = default;
 };
 
 struct Compiled {
-    Image cubin;      ///< an ELF image; for a "compute_" architecture PTX with a final 0
+    Image cubin;      ///< ELF image; for a "compute_" architecture PTX and a zero byte
     std::string log;  ///< warnings; empty if there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; empty for PTX

@@ -19,8 +19,8 @@ struct Variant {
 
 /// True if a source can be compiled together with other sources.
 ///
-/// False if the source includes files, tests for files, uses the time, or has a directive other than `#pragma
-/// unroll`. Macros and other pragmas would affect the texts that follow.
+/// False if the source includes files, tests whether files exist, uses the time, or has a directive other
+/// than `#pragma unroll`. Macros and other pragmas would affect the texts that follow.
 [[nodiscard]] bool can_share_program(const CompileRequest& request);
 
 /// Joins the variants into one text. Each variant is in its own namespace, such as `variant_3` for the

@@ -48,8 +48,8 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// True if a source may test for files or use the time. If the answer is wrongly true, the source is only
-// compiled more often.
+// True if a source may read files, test whether files exist or use the time. If the answer is wrongly true,
+// the source is only compiled more often.
 bool asks_for_files_or_time(std::string_view source)
 {
     const std::string text = join_lines(source);

@@ -16,7 +16,7 @@
 
 namespace segfold::cuda {
 
-/// Kinds of files in the folder of a kernel cache.
+/// The endings of file names in a kernel cache: kernels, and records of compilers.
 inline constexpr std::string_view kKernelKind = "kernel";
 inline constexpr std::string_view kCompilerKind = "nvrtc";
 
@@ -26,8 +26,8 @@ inline constexpr std::string_view kCompilerKind = "nvrtc";
 
 /// True if the image depends only on the inputs of kernel_key().
 ///
-/// False if the source includes files, tests for files or uses the time, or if an option might name a file.
-/// Such a program is compiled every time.
+/// False if the source includes files, tests whether files exist or uses the time, or if an option might name
+/// a file. Such a program is compiled every time.
 [[nodiscard]] bool is_self_contained(const CompileRequest& request);
 
 /// Programs on disk that this or another process has compiled. Loading them does not open NVRTC.

@@ -1,5 +1,5 @@
 #pragma once
-// Owners of the driver's contexts, streams and events. Each frees its object, and never throws from that.
+// Owners of the driver's contexts, streams and events. Each frees its object without throwing.
 #include <cstddef>
 #include <functional>
 #include <memory>

@@ -35,8 +35,9 @@ public:
     /// would go past the buffer's end.
     void copy_out(std::span<std::byte> target, std::size_t offset = 0) const;
 
-    /// Queue the same copies without a wait. The host memory must live until the stream has finished the
-    /// copy. If it is page-locked (PinnedBuffer), the copy overlaps with the work of other streams.
+    /// Like copy_in() and copy_out() above, but these functions only queue the copy on `stream`. The host
+    /// memory must live until the stream has finished the copy. If it is page-locked (PinnedBuffer), the copy
+    /// overlaps with the work of other streams.
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 
