@@ -1,4 +1,4 @@
-// Implements Program::compile(), which compiles a text into a loaded module.
+// Implements Program::compile(), which compiles CUDA source (a text) into a loaded module.
 #include <unistd.h>
 
 #include <algorithm>

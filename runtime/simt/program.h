@@ -1,6 +1,6 @@
 #pragma once
-// Runs emitted CUDA text on the CPU: the system's C++ compiler compiles it, CUDA threads are fibers, and
-// every memory access is checked.
+// Runs emitted CUDA source (a text) on the CPU. The system's C++ compiler compiles it, CUDA threads are
+// fibers, and every memory access is checked.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,8 +23,9 @@ enum class Schedule {
     descending,   ///< the thread with the highest index
     sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
     priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    /// The lowest block goes first. A block that has changed a flag waits for all other blocks that can
-    /// continue. When all blocks have changed a flag, the highest block goes first.
+    /// The lowest block goes first. A block that has changed a flag (a word that is atomic or volatile) waits
+    /// for all other blocks that can continue. When all blocks have changed a flag, the highest block goes
+    /// first.
     overtaking
 };
 

@@ -87,7 +87,7 @@ std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 std::string replace_ptx(std::string source)
 {
     constexpr std::string_view kVolatile = "volatile";
-    // Comments may hold the user's text, which must not change.
+    // Search without comments, because a comment may contain "asm" and must not change.
     std::string code = without_comments(source);
     for (std::size_t place = 0; (place = code.find("asm", place)) != std::string::npos;) {
         auto open = code.find_first_not_of(' ', place + 3);

@@ -100,7 +100,7 @@ struct BarrierCall {
 struct Block {
     bool active = false;
     std::uint64_t index = 0;   ///< index in the grid, x fastest
-    std::uint32_t number = 0;  ///< unique over all launches of the process
+    std::uint32_t number = 0;  ///< block number, unique over all launches of the process
     std::array<unsigned, 3> place{};
     std::vector<Thread> threads;
     std::vector<Warp> warps;

@@ -15,9 +15,9 @@ constinit const Knowledge kNothing;
 
 /// A node of a radix tree over block numbers; the most significant digit comes first.
 ///
-/// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. A tree is only as
-/// high as its greatest block number needs. So a node may be lower than its level in the tree, if all its
-/// other siblings at the skipped levels would be empty.
+/// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. No node is higher
+/// than its greatest block number needs. So a child may be more than one level lower than its parent; the
+/// digits in between are then 0.
 class KnowledgeNode {
 public:
     explicit KnowledgeNode(unsigned node_height) : height(node_height) {}
@@ -189,7 +189,7 @@ const Cover* find(const Knowledge& knowledge, std::uint32_t block)
     const KnowledgeNode* node = knowledge.get();
     if (node == nullptr || !has_place(node->height, block))
         return nullptr;
-    // A child may be lower than its place in the tree. It then holds blocks whose leading digits are 0.
+    // A child may be more than one level lower than its parent. The digits in between are then 0.
     for (unsigned height = node->height; node != nullptr && height > 0; --height)
         if (node->height == height)
             node = static_cast<const Inner*>(node)->children[digit(block, height)].get();

@@ -40,8 +40,8 @@ struct Write {
     Accessor thread;
 };
 
-/// Warp index in `Reads::warp` if lanes of several warps have read. `Reads::mask` then has a bit for each
-/// warp.
+/// The warp index in `Reads::warp` that stands for several warps. `Reads::mask` then has a bit for each warp
+/// that has read.
 constexpr unsigned kSeveralWarps = 32;
 
 /// The reads of a word since its last write, by the block that read the word last.

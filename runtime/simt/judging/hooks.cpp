@@ -197,8 +197,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // A wait for groups does not complete copies that no commit has put into a group; only a wait for all
-    // does.
+    // Copies without a commit belong to no group, so only a wait for all copies completes them.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];

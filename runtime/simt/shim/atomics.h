@@ -1,6 +1,6 @@
 // CUDA's atomic functions. Each is atomic on the host too, because blocks may run on several cores. This list
 // is used twice: every text declares the functions from it, and hooks.h defines them. The third argument of F
-// is the new value, in which `old` is the value before.
+// is an expression for the new value; in it, `old` is the old value.
 
 #define __segfold_atomics_of_integers(F, type)           \
     F(atomicExch, type, (static_cast<void>(old), value)) \

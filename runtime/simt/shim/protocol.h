@@ -11,7 +11,7 @@ enum SegfoldBarrier : unsigned {
     kSegfoldBarrierCluster  ///< barrier of a cluster's blocks
 };
 
-/// The operation of the lanes that meet in a warp. All lanes of one meeting must call the same operation.
+/// Kinds of warp-wide functions. All lanes that meet in a warp must call the same function.
 enum SegfoldMeeting : unsigned {
     kSegfoldSyncwarp,
     kSegfoldShuffle,
@@ -58,8 +58,8 @@ struct SegfoldHooks {
     void (*acquire_end)(const void* address);
     void (*release)(const void* address, unsigned long bytes, const void* site);
     void (*fence)(unsigned scope);
-    /// `statement` numbers the calls in the text. `site` cannot identify a call, because the compiler may
-    /// copy or merge calls.
+    /// `statement` is the number of the call in the text. `site` cannot identify a call, because the compiler
+    /// may copy or merge calls.
     unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
     /// `argument` describes a shuffle: its lowest byte is the lane, distance or lane mask, and the bits above
     /// are the width.
