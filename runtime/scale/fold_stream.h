@@ -106,7 +106,7 @@ struct Streamed {
     std::int64_t segments = 0;
     /// The plan for segments that lie inside slices; empty for a back end without plans.
     std::string plan = {};
-    std::vector<std::string> warnings = {};  ///< doubts about the results; read them before the results
+    std::vector<std::string> warnings = {};  ///< reasons why results may be wrong; to be read first
 };
 
 /// Folds elements slice after slice. Passes the results of segments to `take` as soon as they are known.

@@ -61,7 +61,7 @@ class Partial {
 public:
     using Value = Slot<double>;
 
-    /// Makes the partial of no elements and no segments.
+    /// Makes an empty partial, without elements and segments.
     explicit Partial(std::shared_ptr<const Joining> joining) : joining_(std::move(joining)) {}
     /// Makes a partial of whole segments. Arrays that `results` borrow must live until take_results() or
     /// to_bytes().

@@ -168,7 +168,7 @@ private:
     }
 
     /// True if a segment begins at element i > 0 of the window. Reads the element's flag, or compares its key
-    /// with the preceding key, for which key_before_ stands at the begin of `marks`.
+    /// with the preceding key. At the begin of `marks`, key_before_ is the preceding key.
     [[nodiscard]] bool is_start(const Marks& marks, std::int64_t i) const
     {
         if (source_.kind == LayoutKind::whole)

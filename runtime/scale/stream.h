@@ -37,7 +37,8 @@ struct StreamOptions {
     /// separately. Tables and the scratch memory of plans do not count.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
-    /// True if another stream may continue from the states. To write states of groups takes time and memory.
+    /// If true, StreamState has the states of groups too, so that another stream can continue. To write them
+    /// takes time and memory.
     bool keeps_states = false;
 };
 

@@ -19,7 +19,7 @@ namespace {
 /// The kinds of failures that ranks exchange.
 enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault, stopped };
 
-/// The first bytes of each message.
+/// The header of each message.
 struct Heading {
     std::int32_t failed_depth = 0;  ///< depth of the failed call of together(); 0 if none failed
     Kind kind = Kind::internal;

@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws InputError if a starter that does not serve MPI has started several processes.
+/// Throws InputError if several processes were started by a launcher that does not serve MPI.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {

@@ -27,7 +27,8 @@ struct Slice {
     std::int64_t num_elements = 0;   ///< number of elements of each column
     std::int64_t first_element = 0;  ///< index of the columns' first element in the whole input
     std::int64_t first_inner = 0;    ///< number of the first inner segment in the whole input
-    /// Segments that begin and end in the slice. Their element 0 is element `inner_begin` of the columns.
+    /// Segments that begin and end in the slice ("inner segments"). Their element 0 is element `inner_begin`
+    /// of the columns.
     Segments inner;
     std::int64_t inner_begin = 0;    ///< index in the columns of element 0 of the inner segments
     std::optional<SlicePiece> head;  ///< the end of a segment that began in an earlier slice
@@ -52,9 +53,9 @@ public:
     Slicer(const Workload& workload, std::int64_t num_slices, std::int64_t block = 0);
 
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Returns the first item of a slice; for num_slices(), the number of items.
+    /// Returns the index of the first item of slice `slice`; the number of items if `slice` is num_slices().
     [[nodiscard]] std::int64_t cut(std::int64_t slice) const;
-    /// Throws std::bad_alloc if there is no memory for the slice's offsets.
+    /// Returns slice `which`. Throws std::bad_alloc if there is no memory for its offsets.
     [[nodiscard]] Slice slice(std::int64_t which) const;
     /// The segments that end in a slice: from `first` to `last` - 1.
     struct Ended {

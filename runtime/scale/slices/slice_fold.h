@@ -71,7 +71,7 @@ void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t 
 /// One of the workloads that a back end runs to fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;
-    /// Its arrays are borrowed from the slice, except the tables that `part` adds.
+    /// The workload's arrays borrow from the slice, except the tables that `part` adds.
     Workload workload;
     const PlanChoice* plan = nullptr;  ///< null for a back end without stages
 };
@@ -84,7 +84,7 @@ struct PreparedSlice {
     /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has its own run.
     /// With JoinOrder::blocks each piece is a segment of the last run, at most one block long.
     std::vector<SlicePiece> pieces = {};
-    /// Index of the run of the piece whose scan continues from another slice; empty if no scan continues.
+    /// Index of the run whose scan continues from another slice; empty if there is none.
     std::optional<std::size_t> carried = {};
 };
 

@@ -12,7 +12,7 @@ namespace segfold {
 
 /// The sizes of a pipeline's memory.
 struct PipelineSizes {
-    std::vector<bool> is_copied = {};  ///< for each parameter: true for a column in host memory
+    std::vector<bool> is_copied = {};  ///< for each parameter, true if it is a column in host memory
     std::int64_t slice_elements = 0;
     /// Expected number of segments of a slice. A slice with more segments allocates more memory.
     std::int64_t slice_segments = 0;
