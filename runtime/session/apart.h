@@ -35,7 +35,7 @@ struct RunArrays {
     const Operator& op;
     std::span<const ArrayView> inputs;
     const SegmentsView& segments;
-    std::span<const MutableArrayView> results;  ///< one array for each result field, then one for each output
+    std::span<const MutableArrayView> results;  ///< one array per result field, then one per output
     std::int64_t num_results = 0;               ///< length of each result field
     std::int64_t num_outputs = 0;               ///< length of each output of a `map`
     std::int64_t num_keys = 0;                  ///< length of the array for keys of found segments

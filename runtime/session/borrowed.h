@@ -11,7 +11,7 @@
 namespace segfold {
 
 /// Makes a workload that borrows the caller's arrays on the host. For groups in any order, the workload has
-/// copies sorted by group. Throws InputError for arrays on a device and for wrong segments.
+/// copies sorted by group. Throws InputError for arrays on a device and for invalid segments.
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments);
 
 /// Like borrow_workload(), but does not sort elements by group. For kernels that read group numbers.
@@ -25,7 +25,7 @@ Segments borrow_segments(const Operator& op, const SegmentsView& segments, std::
                          std::int64_t num_features, Array room = {});
 
 /// Returns the number of features in a row of the inputs; 1 for an operator without rows. Throws InputError
-/// if rows have different lengths, or if rows are lent for a parameter without rows.
+/// if rows have different lengths, or if rows are given for a parameter that takes single numbers.
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs);
 
 /// Returns the number of elements of a fold: the length of its first column. If it has no column, the
@@ -34,15 +34,15 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
                              const SegmentsView& segments);
 
 /// Returns the segments that flags or keys on the host mark. Throws InputError if the flags or keys are
-/// wrong.
+/// invalid.
 Segments found_segments(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Returns the length of the longest segment; 0 if there are too many segments to search. Returns nothing for
 /// invalid segments, and for layouts whose segments are known only once a workload is made.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
-/// Returns the shape of ranges: the sum of their lengths, and the longest length. Returns nothing for ranges
-/// on a device, without an address, or invalid.
+/// Returns the shape of ranges: the sum of their lengths, and the longest length. Returns nothing if the
+/// ranges are on a device, have no address or are invalid.
 std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Throws InputError if `longest`, a caller's longest segment, cannot be a length.
@@ -62,18 +62,18 @@ inline void require_type(std::string_view what, Type type)
         refuse_type(type, what);
 }
 
-/// Throws InputError, because callers cannot describe segments of this layout by arrays.
+/// Throws InputError, because a caller's arrays cannot describe segments of this layout.
 [[noreturn]] void refuse_layout(LayoutKind kind);
 
-/// Throws InputError if rows of features are lent for a parameter without rows.
+/// Throws InputError if rows are given for a parameter that takes single numbers.
 void require_numbers(const Operator& op, const Parameter& parameter, const ArrayView& input);
 
 /// Throws InputError for an operator without a state, and for an operator whose parts do not fit together.
 /// Both can happen, because the members of Operator are public and can be moved from.
 void require_operator(const Operator& op);
 
-/// Throws the errors of require_operator(). Also throws InputError if `count`, the number of arrays, is not
-/// the number of parameters.
+/// Throws like require_operator(). Also throws InputError if `count`, the number of arrays, is not the number
+/// of parameters.
 void require_inputs(const Operator& op, std::size_t count);
 
 /// True if `array` describes memory of the caller. False for the default MutableArrayView.

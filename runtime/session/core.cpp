@@ -432,7 +432,7 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     require_operator(op);
     require_stages(options.request, *backend);
     // A plan cannot sort. On a native back end, any kernel that takes unsorted elements will do. On a GPU, a
-    // kernel of rank 0 has no memory for this many groups.
+    // kernel with rank 0 has too little memory for this many groups.
     const bool is_native = backend->dialect() == Dialect::native;
     if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
         backend->runs_stages() && !backend->interprets() && !options.request.stage &&

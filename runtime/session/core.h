@@ -52,8 +52,8 @@ public:
     /// Chooses a plan for data of which only the shape and the laws are known.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
-    /// Folds a workload by the text of a plan; `text` is null for a back end without stages. Adds the times
-    /// of the run to `times`, if it is not null.
+    /// Folds a workload by the text of a plan; `text` is null for a back end without stages. If `times` is
+    /// not null, sets it to the times of the run.
     Results run(const Workload& workload, const Emitted* text, RunTimes* times = nullptr);
 
     /// Chooses a plan, runs it, and checks the results if `wishes.check` is true. `others` are sessions on
@@ -122,10 +122,10 @@ private:
     };
 
     std::shared_ptr<const RecordStore> records();
-    /// Returns the spot records. They are read together with records().
+    /// Returns the spot records (see choice/spot.h). They are read together with records().
     std::shared_ptr<SpotRecords> spots();
-    /// Measures the first stages of the order on a workload, and returns the results of the fastest stage.
-    /// Serves fold() if there are no slices and no check.
+    /// Measures the best-ranked stages on a workload, and returns the results of the fastest stage. fold()
+    /// calls it if there are no slices and no check.
     FoldRun fold_measured(const Workload& workload, const FoldWishes& wishes);
     std::shared_ptr<Backend> running();
     /// Returns the stages of a back end. Reproducible plans use the GPU stages even on a native back end.

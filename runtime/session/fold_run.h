@@ -19,8 +19,7 @@ class SessionCore;
 
 /// Options of a fold; internal.
 struct FoldWishes {
-    /// The number of slices; 0 for a fold without slices. It is reduced to the number of elements in
-    /// segments.
+    /// The number of slices; 0 for a fold without slices. At most the number of elements in segments is used.
     std::int64_t num_slices = 0;
     /// The requested plan. If there are slices, it is for the segments inside slices.
     PlanRequest plan = {};

@@ -28,9 +28,9 @@ struct DeviceAllocator {
 struct PlanOptions {
     /// The request for a stage. If `measured_stages` is above 1, the plan expects a call of Plan::measure().
     ///
-    /// It then compiles the other stages in the background, on threads that call `scratch`, unless spot
-    /// records tell the fastest stage. Arrays of segments must already be filled, because the longest segment
-    /// is read from them, unless `longest` gives it.
+    /// It then compiles the other stages in the background, on threads that may call `scratch`. It does not
+    /// if spot records (see choice/spot.h) tell the fastest stage. Arrays of segments must already be filled,
+    /// because the longest segment is read from them, unless `longest` gives it.
     PlanRequest request = {};
     std::int64_t num_features = 1;  ///< number of features in a row; 1 for operators without rows
     std::int64_t longest = 0;       ///< length of the longest segment; 0 if the caller does not know it
@@ -96,12 +96,11 @@ public:
             stream);
     }
 
-    /// Times the first `num_stages` stages of the measured order on the caller's arrays, and keeps the
-    /// fastest.
+    /// Times the `num_stages` best-ranked stages on the caller's arrays, and keeps the fastest.
     ///
     /// Each stage runs a few times and writes results to temporary memory. If nothing rounds, the results are
     /// compared. If combine rounds, another stage may give other last bits. The times are kept as spot
-    /// records; if these have all the stages, nothing is timed.
+    /// records (see choice/spot.h); if these have all the stages, nothing is timed.
     ///
     /// Changes nothing for a plan with a requested stage, a reproducible plan, and a plan that has already
     /// measured. No other thread may use the plan meanwhile, and `stream` must not be captured. Throws like

@@ -133,11 +133,9 @@ struct Plan::State {
     /// Begins to make a plan by each of the other candidates(), each on its own thread. Begins none if the
     /// caller named a stage. If spot records tell the fastest candidate, only sets `known`.
     void begin_rivals(const SegmentsView& segments, int num_stages);
-    /// Returns at most `num_stages` candidates: the plan's own stage, then the best other stages of the
-    /// order.
+    /// Returns at most `num_stages` candidates: the plan's own stage, then the best-ranked other stages.
     [[nodiscard]] std::vector<Point> candidates(int num_stages) const;
-    /// Returns a function that makes a plan of the same sizes by another stage, and throws like
-    /// Session::plan().
+    /// A function that makes a plan of the same sizes by another stage. It throws like Session::plan().
     using Maker = std::function<std::unique_ptr<State>()>;
     [[nodiscard]] Maker maker(const Point& point, const SegmentsView& segments) const;
     /// Replaces the plan `place` by `kept`, which `source` chose. `taken` tells the user the choice; if it is

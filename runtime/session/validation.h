@@ -12,7 +12,7 @@ namespace segfold {
 /// The results of thrust::reduce_by_key, or the reason why there are none.
 struct ThrustResults {
     std::optional<Results> results;
-    std::string description;  ///< "Thrust 3.0.1, OpenMP with 16 threads"
+    std::string description;  ///< such as "Thrust 3.0.1, OpenMP with 16 threads"
     std::string reason;       ///< one sentence on why there are no results; empty if there are results
 };
 

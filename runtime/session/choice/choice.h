@@ -91,8 +91,8 @@ PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, c
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// Returns the requested plan. For an open request, returns the plan in `looked_up`, or the plan of the rule
-/// of thumb if there is none.
+/// Returns the requested plan. For an open request (see PlanRequest::is_open()), returns the plan in
+/// `looked_up`, or the plan of the rule of thumb if there is none.
 ///
 /// If the plan's scratch memory does not fit `room`, an open request gets the next stage in the ranking whose
 /// memory fits. If the plan cannot read segments in their form on the device, an open request gets a stage

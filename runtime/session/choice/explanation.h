@@ -18,8 +18,8 @@ struct Explanation {
     Lookup lookup;
     /// The plan that the rule of thumb chose, or why it did not choose.
     std::string rule;
-    /// The first three stages of the measured order, each with its expected rate as a share of the best
-    /// stage's rate; empty if measured rows do not rank stages.
+    /// The three best-ranked stages, each with its expected rate as a share of the best stage's rate; empty
+    /// if measured rows do not rank stages.
     std::string expected = {};
     /// The nearest measured workload, with its three best stages and their shares; empty if `expected` is
     /// empty.

@@ -88,7 +88,7 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
 }
 
 /// Selects the rows of a problem's class that have correct results. Uses rows of GPUs for a GPU, and rows of
-/// hosts for a host, because neither predict the other.
+/// hosts for a host, because neither predicts the other.
 class RowsOfClass {
 public:
     RowsOfClass(const DeviceIdentity& device, const Problem& problem)

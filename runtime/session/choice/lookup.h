@@ -1,5 +1,6 @@
 #pragma once
-// Looks up the fastest plan for a problem in the tuning records, with the reason.
+// Looks up the fastest plan for a problem in the tuning records (rows), with the reason. If no record
+// decides, the rule of thumb does: it takes the stage that the order of stages puts first.
 #include <optional>
 #include <string>
 #include <vector>

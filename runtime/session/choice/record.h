@@ -1,6 +1,6 @@
 #pragma once
-// Tuning records. A record is a measurement of a plan with all facts on which it depends. Files have one JSON
-// object per line.
+// Tuning records, also called rows. A record is a measurement of a plan with all facts on which it depends.
+// Files have one JSON object per line.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +51,7 @@ std::string_view name(TuningPhase phase);
 struct TuningRecord {
     DeviceIdentity device;
     std::string driver;    ///< the driver's CUDA version
-    std::string compiler;  ///< "NVRTC 13.0"
+    std::string compiler;  ///< such as "NVRTC 13.0"
     std::string op;        ///< the operator's name
     std::string op_hash;   ///< hash of the operator's text
     ProblemClass problem;
@@ -64,7 +64,7 @@ struct TuningRecord {
     TuningPhase phase = TuningPhase::screened;
     PlanMeasurement measurement;
     std::int64_t bytes = 0;   ///< compulsory bytes
-    std::string date;         ///< "2026-11-22T04:33:35Z"
+    std::string date;         ///< such as "2026-11-22T04:33:35Z"
     std::string origin = {};  ///< file and line of the row, such as "records.jsonl:12"; not written to files
 };
 

@@ -32,8 +32,7 @@ namespace segfold {
 /// stages rely hold for these data.
 [[nodiscard]] bool gives_same_bits(const Operator& op, const OperatorLaws& laws);
 
-/// Returns at most `num_stages` stages for `measure` to time. `first` comes first, then the best others of
-/// the order.
+/// Returns at most `num_stages` stages for `measure` to time: `first`, then the best-ranked other stages.
 [[nodiscard]] std::vector<Point> spot_candidates(const Point& first, const FormulaNames& facts,
                                                  const Problem& problem, const Catalogue& catalogue,
                                                  int num_stages);

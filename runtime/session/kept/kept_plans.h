@@ -95,7 +95,8 @@ public:
     /// Returns the plan for `key`, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find(const PlanKey& key);
     /// Returns a plan that serves `key` after a resize, or null. The plan may belong to another stream. Its
-    /// sizes have the same order of magnitude; on the host, if there is no such plan, they may have any.
+    /// sizes have the same order of magnitude as the key's. On the host, a plan of any other sizes is the
+    /// second choice.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_similar(const PlanKey& key);
     /// Returns a plan for `key` on any stream, or null.
     [[nodiscard]] std::shared_ptr<const KeptPlan> find_on_any_stream(PlanKey key);

@@ -212,7 +212,7 @@ struct Making {
 };
 
 /// Returns the kept plan for `key`. If there is none and `is_known` is true, makes a plan for `key` from a
-/// similar kept plan, and keeps it; `is_known` tells that the laws have been judged. Returns null if there is
+/// similar kept plan, and keeps it. `is_known` is true if the laws have been judged. Returns null if there is
 /// no similar plan or `is_known` is false.
 std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key, bool is_known)
 {

@@ -1,5 +1,4 @@
-// A fold that measures. It runs the first stages of the order on its data and returns the results of the
-// fastest.
+// A fold that measures. It runs the best-ranked stages on its data and returns the results of the fastest.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Plan::measure() times the first stages of the measured order on the caller's arrays.
+// Plan::measure() times the best-ranked stages on the caller's arrays.
 #include <fmt/format.h>
 
 #include <algorithm>

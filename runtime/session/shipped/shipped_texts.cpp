@@ -16,7 +16,8 @@
 namespace segfold {
 namespace {
 
-/// Returns the possible laws of the operator in folds and plans, with and without knowledge of the data.
+/// Returns the sets of laws on which folds and plans of the operator may rely. They differ in what is known
+/// of the data.
 std::vector<OperatorLaws> judgements(const OperatorLaws& laws, const Operator& op)
 {
     std::vector<OperatorLaws> all = {laws, on_finite_data(while_nothing_overflows(laws, op), op)};
