@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// Returns element `i` of `array`.
+/// Returns element `i` of `array` as a value of its type.
 [[nodiscard]] FieldValue value_at(const Array& array, std::int64_t i);
 [[nodiscard]] FieldValue value_at(Type type, const void* elements, std::int64_t i);
 

@@ -42,7 +42,7 @@ template <class Number>
 }
 
 /// Returns the number of groups: the largest number plus one, or 0 if all numbers are negative. Refuses a
-/// number above the largest countable one; messages name `num_groups`.
+/// number of 2^63 - 1 or more; messages name `num_groups`.
 template <class Number>
 std::int64_t count_groups(std::span<const Number> numbers, std::optional<std::int64_t> num_groups = {})
 {

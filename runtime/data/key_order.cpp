@@ -150,7 +150,7 @@ std::int64_t count_returning(std::span<const Bits> keys)
 }
 
 /// Copies entries of `bytes` bytes. Entry `i` goes from `place_from(i)` to `place_into(i)`. Sizes up to 8
-/// bytes are compiled in.
+/// bytes are compile-time constants.
 void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const std::byte* from,
                   const auto& place_into, const auto& place_from)
 {

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-/// Receives a cell and the number of its row. The row after the line of names is row 1.
+/// A function that receives a cell and the number of its row. The row after the line of names is row 1.
 using UseCell = std::function<void(std::string_view cell, std::int64_t row)>;
 
 #ifdef SEGFOLD_CSV

@@ -41,7 +41,7 @@ struct NpyLayout {
 /// Reads the header of an open .npy file. Throws InputError like read_open_npy().
 NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
 
-/// Reads exactly the next `into.size()` bytes of the array file.
+/// A function that reads exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
 /// Reads an .npy file of `bytes` bytes from `source`, like read_open_npy(). Every message begins with

@@ -52,7 +52,7 @@ bool is_column(const Operator& op, const std::string& name)
     return std::ranges::any_of(op.parameters, [&](const auto& p) { return p.name == name && !p.table; });
 }
 
-/// Reduces every element to an index of a table of `length` entries.
+/// Maps every element to an index of a table of `length` entries, by its remainder.
 void fold_into(Array& array, std::int64_t length)
 {
     visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
