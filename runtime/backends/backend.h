@@ -90,8 +90,8 @@ public:
     [[nodiscard]] Results run(const Workload& workload, const Emitted* text,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
 
-    /// Returns an object that times plans of this back end, for bench, tune and regress. A back end that can
-    /// be timed has an identity(). Otherwise throws DeviceError with the reason.
+    /// Returns an object that times plans of this back end, for bench, tune and regress. Throws DeviceError
+    /// with the reason if this back end cannot be timed; it then has no identity().
     [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:

@@ -65,8 +65,8 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
 ///   form groups             numbers [num_elements]
 ///   forms whole, uniform    none
 std::vector<NamedArray> segment_arrays(const Segments& segments);
-/// Returns the same arrays for `form`. It may differ from the form of `segments` if they also have the arrays
-/// of `form` (see Emitted::form).
+/// Like segment_arrays(segments), but returns the arrays of `form`. It may differ from the form of `segments`
+/// if they also have the arrays of `form` (see Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
 
 /// Returns the arrays that kernels write through the pointers of their struct Segments, where they follow

@@ -32,7 +32,7 @@ struct KernelUse {
     double occupancy = 0;     ///< resident threads of a multiprocessor, as a share of the most possible
 };
 
-/// The highest rate at which a kernel read memory.
+/// The highest measured read rate of a kernel.
 struct ReadCeiling {
     double bytes_per_second = 0;
     std::string text;  ///< such as "4224 blocks of 256, 4 loads in flight, 1024 MiB"
@@ -118,7 +118,7 @@ public:
     /// Moves arrays to memory that plans can read. On a host the arrays stay in place, so borrowed memory
     /// must outlive the result.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
-    /// Copies the arrays to memory of their own.
+    /// Returns a copy of the arrays in memory of its own.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
     /// Places a workload, which must outlive the result, on the arrays `arrays`. Columns may be longer than
     /// the workload.

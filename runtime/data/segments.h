@@ -42,7 +42,7 @@ struct Segments {
     [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
 
     [[nodiscard]] Segments copy() const;
-    /// Returns the same segments with arrays that borrow this object's memory.
+    /// Returns segments with the same contents. Their arrays borrow this object's memory.
     [[nodiscard]] Segments lend() const;
 };
 

@@ -47,8 +47,8 @@ struct WorkloadRequest {
 /// Describes the first array that a request gives, such as "'x' comes from a file".
 [[nodiscard]] std::string what_is_given(const WorkloadRequest& request);
 
-/// Throws InputError if a parameter is missing that must not be generated. It is any parameter if
-/// `request.generates` is false, and a scalar if columns are given.
+/// Throws InputError if a parameter is missing but must not be generated. If `request.generates` is false, no
+/// parameter may be generated. If columns are given, no scalar may be generated.
 void require_given(const Operator& op, const WorkloadRequest& request,
                    const std::function<bool(const Parameter&)>& is_given);
 

@@ -20,7 +20,7 @@ bool has_address(const void* data, std::int64_t length)
     return length >= 0 && length <= kMostLentElements && (data != nullptr || length == 0);
 }
 
-/// Borrows an array. Messages call it `what` or `what` 'of', such as "the offsets" or "the elements of 'x'".
+/// Borrows an array. `what` and `of` name it in messages, as in "the offsets" or "the elements of 'x'".
 Array borrow(const ArrayView& view, std::string_view what, std::string_view of = {})
 {
     const auto name = [&] { return of.empty() ? std::string(what) : fmt::format("{} of '{}'", what, of); };

@@ -1,5 +1,5 @@
 #pragma once
-// Makes workloads of a caller's arrays, and checks the arrays.
+// Makes workloads from a caller's arrays, and checks the arrays.
 #include <optional>
 #include <span>
 #include <string_view>
@@ -48,7 +48,8 @@ std::optional<Shape> shape_of_ranges(const SegmentsView& segments, std::int64_t 
 /// Throws InputError if `longest`, a caller's longest segment, cannot be a length.
 void require_longest(std::int64_t longest);
 
-/// The most elements of a lent array. No memory holds more, and their number of bytes fits 64 bits.
+/// Largest number of elements in an array that a caller lends. No memory holds more, and the number of bytes
+/// fits 64 bits.
 inline constexpr std::int64_t kMostLentElements = std::int64_t{1} << 48;
 
 /// Throws InputError if `length` is negative or above kMostLentElements, or if `data` is null and `length` is

@@ -63,7 +63,7 @@ public:
     {
         return std::ranges::any_of(outside_, [](std::uint32_t word) { return word != 0; });
     }
-    /// Returns found_arrays() after a run.
+    /// Returns the arrays of found_arrays(), as the last run has written them.
     [[nodiscard]] const std::vector<NamedArray>& found() const { return found_; }
     /// Fills scratch memory with `byte`, except where kernels need zeros.
     void poison_scratch(std::uint8_t byte);

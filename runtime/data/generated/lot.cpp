@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> kNames = {"equal",        "near_equal
                                                      "ascending",    "descending", "saw_teeth", "empty_runs",
                                                      "mostly_empty", "bursts"};
 constexpr std::int64_t kMostSegments = std::int64_t{1} << 28;
-constexpr double kManySegments = 0x1p26;  // rough bound on segments if most are empty
+constexpr double kManySegments = 0x1p26;  // rough bound on the number of segments if most are empty
 
 double share(RandomSequence& sequence)
 {

@@ -26,8 +26,8 @@ struct SliceBytes {
 /// True if parameter `i` is a column that must be copied to the device or read into the host's memory.
 [[nodiscard]] bool is_copied(const Operator& op, const StreamInput& input, std::size_t i);
 
-/// Returns the sizes for a stream. `has_engine` is true if the device has its own memory. `num_elements` is
-/// empty if it is unknown.
+/// Returns the bytes of a stream's elements and segments. `has_engine` is true if the device has its own
+/// memory. `num_elements` is empty if it is unknown.
 [[nodiscard]] SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
                                          std::optional<std::int64_t> num_elements);
 

@@ -99,7 +99,7 @@ public:
     /// a back end without stages.
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
-    /// Divides a slice into runs and chooses their plans, without reading elements. Throws the error of
+    /// Divides a slice into runs and chooses their plans, without reading elements. Throws like
     /// SliceProblem::choose if no plan fits.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
     /// Sets the state from which the scan of the slice continues. `state` covers the elements of the cut
@@ -111,8 +111,8 @@ public:
     /// ranges.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given,
                                    std::vector<ElementResults>* running = nullptr);
-    /// Runs a slice and returns its partial. Throws the device's errors, which count elements from the
-    /// slice's begin.
+    /// Runs a slice and returns its partial. Passes on errors of the device, whose messages count elements
+    /// from the slice's begin.
     [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr,
                                std::vector<ElementResults>* running = nullptr);
     [[nodiscard]] Partial fold(const Slice& slice, RunTimes* times = nullptr)

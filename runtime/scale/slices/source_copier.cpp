@@ -21,8 +21,8 @@ constexpr std::size_t kOrderedBuffers = 4;
 /// Size of a buffer for a generator. Buffers are large, because a generator may fill a buffer with many
 /// threads.
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
-/// The most bytes of one copy from page-locked memory. Longer copies are divided, so that other copies can
-/// run in between.
+/// Largest number of bytes in one copy from page-locked memory. Longer copies are divided, so that other
+/// copies can run in between.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 std::size_t pages(std::size_t bytes, std::size_t most)

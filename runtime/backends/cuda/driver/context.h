@@ -93,8 +93,8 @@ private:
 /// Waits for `stop`. Returns the milliseconds from `start` to `stop` on the GPU, to about half a microsecond.
 [[nodiscard]] double elapsed_milliseconds(const Event& start, const Event& stop);
 
-/// Runs `function` `warmups` + `repeats` times; it queues work on `stream`. Returns the milliseconds of each
-/// of the last `repeats` runs.
+/// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times. Returns the milliseconds of
+/// each of the last `repeats` runs.
 ///
 /// The host does not wait between two runs, so the GPU is not idle while the host prepares a launch.
 /// `before_each` queues untimed work before every run, such as a flush of the L2 cache.
