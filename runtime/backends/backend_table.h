@@ -13,7 +13,7 @@ std::unique_ptr<Backend> make_reference_backend(const BackendOptions& options);
 std::unique_ptr<Backend> make_thrust_backend(const BackendOptions& options);
 std::unique_ptr<Backend> make_cpu_backend(const BackendOptions& options);
 
-/// Returns the number of the host's threads as text: "16 threads".
+/// Returns the number of the host's threads as text, such as "16 threads".
 std::string host_threads_text();
 
 }  // namespace segfold

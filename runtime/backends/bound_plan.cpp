@@ -38,7 +38,7 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
             continue;
         input.length_at = append(std::int64_t{0});
         append(std::uint64_t{0});  // address of the word that records reads past the table's end
-        append(std::uint64_t{0});  // a flag in each thread's copy of the struct, and padding
+        append(std::uint64_t{0});  // a flag in each thread's copy of the struct, then padding
     }
     begin("segments");
     for (std::size_t i = 0; i < num_segment_pointers(emitted.form); ++i)
@@ -52,8 +52,8 @@ BoundLayout::BoundLayout(const Operator& op, const Emitted& emitted) : index_bit
         end_struct_with_pointers();
     begin("results");
     const auto results_at = slots_.back().begin;
-    // If the operator keeps no results, scratch memory takes the place of the result arrays. The emitted
-    // operator may have more result fields than `op`, because it may run without its identity.
+    // If the operator keeps no results, scratch memory replaces the result arrays. The emitted operator may
+    // have more result fields than `op`, because it may run without its identity.
     if (!op.keeps_results)
         for (const auto& scratch : emitted.scratch)
             if (scratch.result >= 0)

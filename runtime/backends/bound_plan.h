@@ -1,5 +1,5 @@
 #pragma once
-// The launches of a plan with the bytes of every argument. Only this code binds arrays to kernel parameters.
+// The launches of a plan, with the bytes of every argument. No other code binds arrays to kernel parameters.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,7 @@
 
 namespace segfold {
 
-/// Positions of the kernel arguments of an emitted text, for workloads of all sizes.
+/// The layout of the kernel arguments of an emitted text, for workloads of all sizes.
 class BoundLayout {
 public:
     BoundLayout(const Operator& op, const Emitted& emitted);
@@ -25,23 +25,23 @@ private:
 
     static constexpr auto kNowhere = std::numeric_limits<std::size_t>::max();
 
-    /// One kernel argument. Every place is a byte offset in the bytes of all arguments.
+    /// One kernel argument. Positions are byte offsets in the bytes of all arguments.
     struct Slot {
         std::string name;  ///< name of the kernel parameter
         std::size_t begin = 0;
         std::size_t size = 0;
-        std::vector<std::size_t> pointers = {};  ///< places of the addresses
+        std::vector<std::size_t> pointers = {};  ///< positions of the addresses
     };
-    /// The place of one of the operator's parameters in the kernels' struct Inputs.
+    /// Positions of one operator parameter in the kernels' struct Inputs.
     struct Input {
-        std::size_t length_at = kNowhere;  ///< place of a checked table's length
+        std::size_t length_at = kNowhere;  ///< position of a checked table's length
         bool is_row = false;
     };
     enum Fixed : std::uint8_t { inputs, segments, results };
 
-    /// Begins a slot after all earlier slots.
+    /// Begins a new slot after all others.
     void begin(std::string name);
-    /// Adds a value to the last slot and returns its place.
+    /// Adds a value to the last slot and returns its position.
     template <class T>
     std::size_t append(T value);
     std::size_t append_index();
@@ -49,23 +49,23 @@ private:
     void end_struct_with_pointers();
     [[nodiscard]] const Slot& slot(std::string_view name) const;
 
-    std::vector<Slot> slots_;       ///< the first slots are those of the enum Fixed, in its order
+    std::vector<Slot> slots_;       ///< begins with the slots of the enum Fixed, in its order
     std::vector<std::byte> bytes_;  ///< the bytes of all arguments, with 0 for every size and address
     std::vector<Input> inputs_;
-    std::vector<std::size_t> scratch_at_;  ///< the place of the address of each scratch buffer
+    std::vector<std::size_t> scratch_at_;  ///< position of the address of each scratch buffer
     int index_bits_;
-    /// Places of the sizes that kernels take; kNowhere for a size that no kernel takes.
+    /// Positions of the sizes that kernels take; kNowhere if no kernel takes the size.
     std::size_t uniform_length_at_ = kNowhere, num_items_at_ = kNowhere, num_segments_at_ = kNowhere,
                 num_features_at_ = kNowhere;
 };
 
-/// The launches of a plan for workloads of one size. Arrays are bound to it by address.
+/// The launches of a plan for workloads of one size. Arrays are bound by address.
 ///
 /// The constructor lays out all arguments. Binding only writes addresses and allocates nothing. Addresses
 /// must be valid on the device that runs the kernels.
 class BoundPlan {
 public:
-    /// Throws SpecError if a size is impossible, InternalError if `sizes` and `emitted` have indices of
+    /// Throws SpecError if a size is impossible, and InternalError if `sizes` and `emitted` have indices of
     /// different widths.
     BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
         : BoundPlan(std::make_shared<const BoundLayout>(op, emitted), emitted, sizes, num_multiprocessors)
@@ -80,19 +80,19 @@ public:
     [[nodiscard]] const std::vector<ScratchBuffer>& scratch() const { return plan_.scratch; }
     [[nodiscard]] const std::vector<KernelLaunch>& launches() const { return plan_.launches; }
 
-    /// Binds the array of a parameter. `length` is the array's number of values; only kernels that check a
-    /// table read it.
+    /// Binds the array of a parameter. `length` is the array's number of values; it is used only by kernels
+    /// that check a table.
     void bind_input(std::size_t parameter, std::uint64_t address, std::int64_t length);
     /// Binds an array with one `unsigned` for each parameter. The word of a checked table must be 0 before a
-    /// launch. A launch that reads past the table's end sets this word to 1.
+    /// launch. A launch that reads past the table's end sets it to 1.
     void bind_outside(std::uint64_t address);
-    /// Fills the kernels' struct Segments with the addresses of segment_arrays(), then those of
+    /// Sets the pointers in the kernels' struct Segments: the addresses of segment_arrays(), then of
     /// found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses)
     {
         write(layout_->slots_[BoundLayout::segments], addresses);
     }
-    /// Fills the kernels' struct Results with one address for each of returned_fields().
+    /// Sets the pointers in the kernels' struct Results: one address for each of returned_fields().
     void bind_results(std::span<const std::uint64_t> addresses)
     {
         write(layout_->slots_[BoundLayout::results], addresses);
@@ -100,7 +100,7 @@ public:
     void bind_results(std::span<const MutableArrayView> arrays);
     void bind_scratch(std::size_t place, std::uint64_t address) { put(layout_->scratch_at_[place], address); }
 
-    /// Returns the addresses of a launch's arguments, for cuLaunchKernel. Later binding changes the arguments
+    /// Returns the addresses of a launch's arguments, for cuLaunchKernel. A later bind changes the arguments
     /// in place.
     [[nodiscard]] void** arguments(std::size_t launch)
     {
@@ -114,7 +114,7 @@ public:
 
 private:
     void write(const BoundLayout::Slot& slot, std::span<const std::uint64_t> addresses);
-    /// Returns the places of the slot's addresses. Throws InternalError if there are not `count`.
+    /// Returns the positions of the slot's addresses. Throws InternalError if there are not `count` of them.
     static const std::vector<std::size_t>& pointers_of(const BoundLayout::Slot& slot, std::size_t count);
     template <class T>
     void put(std::size_t place, T value)

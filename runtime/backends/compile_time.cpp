@@ -6,7 +6,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the number of characters outside of comments, where blanks in a row count as one.
+/// Returns the number of characters outside of comments. Successive blanks count as one.
 std::size_t code_length(std::string_view source)
 {
     std::size_t length = 0;
@@ -25,11 +25,13 @@ std::size_t code_length(std::string_view source)
 
 }  // namespace
 
-// Fitted to processor seconds on an AMD EPYC, by least squares of relative errors. NVRTC 13.0 for sm_90: 58
-// texts of sum, argmax and mean_variance by all stages and forms, 1650 to 30200 characters, 0.056 to 0.45 s;
-// half of them are within 8 %, all within 42 %. The number of PTX instructions, which only compiling gives,
-// says it no better. g++ 12.2 -O3: 42 texts, 4200 to 24600 characters, 0.10 to 0.74 s; half are within 13 %,
-// all within 46 %.
+// Fitted to processor seconds on an AMD EPYC, by least squares of relative errors.
+//
+// NVRTC 13.0 for sm_90: 58 texts of sum, argmax and mean_variance by all stages and forms, 1650 to 30200
+// characters, 0.056 to 0.45 s. Half of them are within 8 %, all within 42 %. The number of PTX instructions,
+// which is known only after compiling, predicts no better.
+//
+// g++ 12.2 -O3: 42 texts, 4200 to 24600 characters, 0.10 to 0.74 s. Half are within 13 %, all within 46 %.
 const CompileModel kNvrtcModel{0.035, 12.4e-6};
 const CompileModel kHostCompilerModel{0, 22.9e-6};
 

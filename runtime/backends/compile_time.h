@@ -1,19 +1,20 @@
 #pragma once
-// How long a compiler will take for an emitted text.
+// Predicts how long a compiler takes for an emitted text.
 #include <string_view>
 
 namespace segfold {
 
-/// A compiler's time for a text: some seconds to start, and some for each character of code.
+/// A compiler's expected time for a text: seconds to start, plus seconds for each character of code.
 struct CompileModel {
     double start_seconds = 0;
     double character_seconds = 0;
 };
 
-/// Fitted to texts of all stages; compile_time.cpp says which, and how well they fit.
+/// Fitted to texts of all stages. compile_time.cpp describes the fit.
 extern const CompileModel kNvrtcModel, kHostCompilerModel;
 
-/// Returns the seconds that compiling `source` is expected to take. Comments and blanks count nothing.
+/// Returns the expected seconds to compile `source`. Comments do not count, and successive blanks count as
+/// one.
 [[nodiscard]] double expected_compile_seconds(std::string_view source, const CompileModel& model);
 
 }  // namespace segfold

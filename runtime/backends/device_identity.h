@@ -11,10 +11,10 @@ struct DeviceInfo;
 
 /// Properties that identify a kind of GPU or host. Two boards of the same model have equal identities.
 struct DeviceIdentity {
-    std::string name;            ///< a MIG slice has its own name; the sizes below are then the slice's
-    int compute_capability = 0;  ///< 90; 0 for a host
-    int multiprocessors = 0;     ///< for a host: the number of its hardware threads
-    std::int64_t l2_bytes = 0;   ///< for a host: the size of its last-level cache
+    std::string name;            ///< a MIG slice has a name and sizes of its own
+    int compute_capability = 0;  ///< such as 90 for 9.0; 0 for a host
+    int multiprocessors = 0;     ///< for a host, its number of hardware threads
+    std::int64_t l2_bytes = 0;   ///< for a host, the size of its last-level cache
     int bus_width_bits = 0;
     int clock_khz = 0;
     int memory_clock_khz = 0;

@@ -23,16 +23,16 @@ namespace segfold {
 namespace {
 
 constexpr int kHostCeilingRepeats = 9;
-// The read ceiling is measured on this many bytes, or on four times the last-level cache if that is more.
+// The read ceiling is measured on this many bytes, or on four times the last-level cache if that is larger.
 constexpr std::int64_t kMostRead = std::int64_t{1} << 28;
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kFewestRead = 4096;  // a thread reads at least this many words
+constexpr std::int64_t kFewestRead = 4096;  // least number of words per thread
 
 /// Memory for measuring the read rate. The words are added up, so the compiler cannot drop the reads.
 class ReadBuffer {
 public:
-    /// Makes the buffer at least `bytes` long. Each thread is the first to touch the part that it reads, so
-    /// on a NUMA machine this part lies in memory near the thread.
+    /// Makes the buffer at least `bytes` long. Each thread touches the part that it reads first. On a NUMA
+    /// machine this part is then in memory near the thread.
     void provide(std::int64_t bytes)
     {
         const auto words = (bytes + 7) / 8;
@@ -49,7 +49,7 @@ public:
     {
         const auto words = std::min(size_, (bytes + 7) / 8);
         parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
-            constexpr std::int64_t kSums = 32;  // enough independent sums that only memory limits the speed
+            constexpr std::int64_t kSums = 32;  // independent sums, so that only memory limits the speed
             std::array<std::uint64_t, kSums> sums = {};
             std::int64_t i = begin;
             for (; i + kSums <= end; i += kSums)
@@ -90,8 +90,8 @@ bool is_same_value(const Array& one, std::int64_t i, const Array& other, std::in
                        other.data() + static_cast<std::size_t>(k) * width, width) == 0;
 }
 
-/// True if the values differ by at most `tolerance` times the largest of both values and 1. NaN equals NaN.
-/// The GPU's kernels compare in the same way.
+/// True if the values differ by at most `tolerance` times the largest of both magnitudes and 1. NaN equals
+/// NaN. The GPU's kernels compare in the same way.
 bool is_near(double actual, double expected, double tolerance)
 {
     if (std::isnan(actual) || std::isnan(expected))
@@ -288,7 +288,7 @@ private:
 
     HostPlans plans_;
     ReadBuffer other_;   ///< fills the cache
-    ReadBuffer unread_;  ///< memory that read() reads
+    ReadBuffer unread_;  ///< memory for read()
 };
 
 }  // namespace
@@ -301,7 +301,7 @@ void compile_on_all_cores(std::span<const Emitted> texts,
             try {
                 (void)compile(texts[static_cast<std::size_t>(i)]);
             } catch (const Error&) {
-                // the run of the text reports the error
+                // running the text reports the error
             }
     });
 }

@@ -111,7 +111,7 @@ std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm for
 
 std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 {
-    constexpr int kPoison = 0xff;  // makes num_found -1, which means: not written
+    constexpr int kPoison = 0xff;  // makes num_found -1, which means "not written"
     std::vector<NamedArray> arrays;
     if (form == SegmentForm::keys)
         arrays.push_back({"found_keys", Array(segments.item_keys.type(), segments.item_keys.length())});

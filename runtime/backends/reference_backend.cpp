@@ -1,4 +1,4 @@
-// The back end "reference": folds each segment sequentially, in the precision that defines the right results.
+// The back end "reference". Folds each segment sequentially, in the precision that defines the right results.
 #include "runtime/backends/backend_table.h"
 #include "runtime/judge/reference.h"
 

@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
 
-/// Makes a buffer that holds a copy of the array from byte `skipped_bytes` on.
+/// Makes a buffer with a copy of the array. The copy begins at byte `skipped_bytes` of the buffer.
 Buffer upload_array(const std::string& name, const Array& array, std::size_t skipped_bytes = 0)
 {
     Buffer buffer(name, skipped_bytes + array.bytes());
@@ -23,7 +23,7 @@ Buffer upload_array(const std::string& name, const Array& array, std::size_t ski
     return buffer;
 }
 
-/// Buffers, and the address of the array in each buffer.
+/// Buffers, and the address of the array in each.
 struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;
@@ -48,8 +48,8 @@ void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
         std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
 }
 
-/// Returns the name of a parameter or result for messages: "the input 'scale'" if both a parameter and a
-/// result are called scale, else the name alone.
+/// Returns the name of a parameter or result for messages. It is "the input 'scale'" if a parameter and a
+/// result are both called scale, else the name alone.
 std::string buffer_name(const Operator& op, const std::string& name, std::string_view kind)
 {
     const auto returned = returned_fields(op);
@@ -84,7 +84,7 @@ Program compile(const Emitted& emitted, CompileOptions options)
 }
 
 /// Throws InputError if a workload's buffers do not fit memory. If accesses are checked, each word of four
-/// bytes also needs 32 bytes of bookkeeping.
+/// bytes needs another 32 bytes for the checks.
 void require_room(const Workload& workload, const Emitted& emitted,
                   std::span<const ScratchBuffer> all_scratch, bool is_checked)
 {
@@ -110,7 +110,7 @@ void require_room(const Workload& workload, const Emitted& emitted,
                    "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
 }
 
-/// Returns "segment 3 (elements 40 to 47)" or "segment 4 (empty)"; "segment 5" if the data have no such
+/// Returns "segment 3 (elements 40 to 47)", "segment 4 (empty)", or "segment 5" if the data have no such
 /// segment.
 std::string segment_text(const Segments& segments, std::int64_t segment)
 {
@@ -123,8 +123,8 @@ std::string segment_text(const Segments& segments, std::int64_t segment)
                        : " (elements " + std::to_string(begin) + " to " + std::to_string(end - 1) + ")");
 }
 
-/// Throws SimtError if no thread has stored the result of a segment, or the output of an element that lies in
-/// a segment.
+/// Throws SimtError if no thread has stored the result of a segment, or the output of an element inside a
+/// segment.
 void require_stored(const Workload& workload, const Emitted& emitted, std::span<const Buffer> outputs,
                     const Results& results)
 {

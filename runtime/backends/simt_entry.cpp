@@ -31,7 +31,7 @@ private:
     Results run_workload(const Workload& workload, const Emitted* text, const Circumstances& circumstances,
                          RunTimes& times) override
     {
-        // A run that looks for faults has few blocks, so that each block takes several tiles and faults
+        // A run that searches for faults has few blocks. Each block then takes several tiles, and faults
         // between tiles show.
         constexpr int kMultiprocessors = 4, kFewMultiprocessors = 2;
         const bool varies = circumstances.scratch_poison.has_value();

@@ -17,10 +17,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // fewest bytes that a thread reads
+constexpr std::int64_t kBytesAtOnce = std::int64_t{1} << 22;  // least bytes per thread
 constexpr std::uint64_t kHashedBytes = std::uint64_t{1} << 20;
 
-/// Returns a hash that tells arrays apart, computed at the speed of memory. It does not resist attacks.
+/// Returns a hash to tell arrays apart. It is as fast as memory, and does not resist attacks.
 std::uint64_t quick_hash(std::span<const std::byte> bytes)
 {
     std::uint64_t hash = bytes.size();
@@ -49,7 +49,8 @@ public:
     [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
     std::int64_t read(std::int64_t begin, Array& into) override
     {
-        // Several threads read, because one core copies from the page cache more slowly than a link to a GPU.
+        // Several threads read, because one core copies from the page cache more slowly than the link to a
+        // GPU.
         const auto from = offset_ + static_cast<std::uint64_t>(begin) * size_bytes(type_);
         const std::span bytes(into.data(), into.bytes());
         parallel_for(std::ssize(bytes), kBytesAtOnce, [&](std::int64_t first, std::int64_t last) {
@@ -70,8 +71,7 @@ public:
     }
 
 private:
-    /// Returns a hash of the file's first and last megabyte. It tells files apart that have the same length
-    /// and time.
+    /// Returns a hash of the file's first and last megabyte, to tell apart files of the same length and time.
     [[nodiscard]] std::uint64_t ends_hash() const
     {
         const auto count = std::min(kHashedBytes, file_.bytes());

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that are read in parts: from files, from memory, or made on demand by a caller.
+// Arrays that are read in parts. They are files, arrays in memory, or made on demand.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ class ArraySource {
 public:
     virtual ~ArraySource() = default;
     [[nodiscard]] virtual Type type() const = 0;
-    /// Number of elements; none if it is unknown before the end is read.
+    /// Number of elements; empty if it is unknown before the end is read.
     [[nodiscard]] virtual std::optional<std::int64_t> length() const = 0;
     /// Fills `into` with the elements from `begin` on, and returns their number. The number is less than the
     /// length of `into` only at the end of an array of unknown length. Throws InputError if the elements
@@ -38,8 +38,8 @@ public:
         (void)begin;
         return nullptr;
     }
-    /// True if another element follows all elements that were read; `begin` would be its index. Called at
-    /// most once, at the end. A source of known length may return false without checking.
+    /// Called at most once, at the end, with the number of elements read so far as `begin`. Returns true if
+    /// another element follows. A source of known length may return false without checking.
     [[nodiscard]] virtual bool has_more(std::int64_t begin)
     {
         (void)begin;
@@ -49,13 +49,13 @@ public:
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// True if parts must be read in order, each once.
     [[nodiscard]] bool is_read_in_order() const { return lent(0) == nullptr && !reads_in_parallel(); }
-    /// The name of the array in messages, such as the name of a file.
+    /// The name of the array in messages, such as the path of a file.
     [[nodiscard]] virtual std::string where() const = 0;
-    /// Text that identifies the array, so that a resumed run notices another input. A file's text holds its
-    /// path, length, time and a hash of its ends; the text of an array in memory holds a hash of all
+    /// Text that identifies the array, so that a resumed run notices a different input. For a file it has the
+    /// path, length, time, and a hash of the file's ends. For an array in memory it has a hash of all
     /// elements.
     [[nodiscard]] virtual std::string fingerprint() const = 0;
-    /// Sets the name that messages use for this array: "column 'x'".
+    /// Sets the role of the array in messages, such as "column 'x'".
     void set_role(std::string role) { role_ = std::move(role); }
     [[nodiscard]] const std::string& role() const { return role_; }
 
@@ -70,7 +70,7 @@ private:
 [[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
                                                       std::optional<Type> asked = {});
 
-/// Returns a source that reads an array in memory. The caller must keep the array.
+/// Returns a source that reads an array in memory. `array` must outlive the source.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(const Array& array);
 /// Returns a source that owns and reads an array in memory.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(Array&& array);
@@ -79,13 +79,14 @@ private:
 [[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
                                                          ValueRange range);
 
-/// Makes the next elements. Fills the array from its beginning and returns the number of elements made, which
-/// is less than the array's length only at the end.
+/// A function that fills the array with the next elements and returns their number, which is less than the
+/// array's length only at the end.
 using MakeElements = std::function<std::int64_t(Array& into)>;
 
-/// Reads the elements that `make` makes, part after part. Without `length`, their number is unknown.
-/// `has_more` tells whether another element would come. If neither `length` nor `has_more` is given, the
-/// source makes one more element to find out.
+/// Returns a source of the elements that `make` makes, part by part.
+///
+/// If `length` is empty, the number of elements is unknown. `has_more` tells whether another element would
+/// follow. If both are empty, the source makes one more element to find out.
 [[nodiscard]] std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
                                                             std::optional<std::int64_t> length = {},
                                                             std::function<bool()> has_more = {});

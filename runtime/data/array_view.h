@@ -1,5 +1,5 @@
 #pragma once
-// Arrays that a caller lends, on the host or on a GPU: pointer, type and length.
+// Views of arrays that a caller lends, on the host or on a GPU: address, type and length.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -91,9 +91,9 @@ struct MutableArrayView;
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
-    std::int64_t length = 0;  ///< number of elements; if they are rows, number of numbers in all rows
+    std::int64_t length = 0;  ///< number of elements; for rows, of numbers in all rows
     Place place = Place::host;
-    std::int64_t num_features = 1;  ///< numbers in a row; 1 without rows
+    std::int64_t num_features = 1;  ///< number of features in a row; 1 without rows
 
     ArrayView() = default;
     ArrayView(Type element, const void* pointer, std::int64_t count, Place where = Place::host)
@@ -162,14 +162,14 @@ inline ArrayView::ArrayView(const MutableArrayView& array)
     : ArrayView(array.type, array.data, array.length, array.place)
 {}
 
-/// Views an array of the host, with its rows if it has any.
+/// Returns a view of an array on the host, with its row length if it has rows.
 [[nodiscard]] inline ArrayView view_of(const Array& array)
 {
     ArrayView view(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
     view.num_features = array.row_length() == 0 ? 1 : static_cast<std::int64_t>(array.row_length());
     return view;
 }
-/// Views an array of the host that is to be written.
+/// Returns a writable view of an array on the host.
 [[nodiscard]] inline MutableArrayView room_in(Array& array)
 {
     return {array.type(), array.data(), static_cast<std::int64_t>(array.length())};
@@ -180,14 +180,14 @@ inline ArrayView::ArrayView(const MutableArrayView& array)
     return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
 }
 
-/// Views the array as rows of `num_features` numbers each, in C order.
+/// Returns `array` as rows of `num_features` numbers each, in C order.
 [[nodiscard]] inline ArrayView rows_of(ArrayView array, std::int64_t num_features)
 {
     array.num_features = num_features;
     return array;
 }
 
-/// Views `length` elements on the session's GPU.
+/// Returns a view of `length` elements on the session's GPU.
 template <class T>
 [[nodiscard]] ArrayView on_device(const T* pointer, std::int64_t length)
 {

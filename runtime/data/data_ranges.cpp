@@ -11,10 +11,10 @@
 namespace segfold {
 namespace {
 
-/// Number of elements that a thread takes at a time.
+/// Number of elements in a part of for_parts().
 constexpr std::int64_t kBlock = std::int64_t{1} << 16;
 
-/// Calls `work(begin, end)` for parts of an array, on all threads.
+/// Calls `work(begin, end)` for successive parts of an array, on all threads.
 template <class Work>
 void for_parts(const Array& array, const Work& work)
 {
@@ -29,7 +29,7 @@ template <class T>
 std::pair<T, T> ends_of(const T* values, std::int64_t count)
 {
     std::int64_t i = 0;
-    if constexpr (sizeof(T) == 8) {  // few processors compare vectors of 64-bit integers
+    if constexpr (sizeof(T) == 8) {  // few processors can compare vectors of 64-bit integers
         T low = values[0], high = low, other_low = low, other_high = low;
         for (; i + 2 <= count; i += 2) {
             const T value = values[i], other = values[i + 1];
@@ -114,7 +114,7 @@ ColumnRange range_of(const Array& array)
     return range;
 }
 
-/// True if a value is infinite or NaN: only these have all bits of the mask `exponent`.
+/// True if a value is infinite or NaN. Only such values have all bits of the mask `exponent` set.
 template <class Element>
 bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t exponent)
 {
@@ -123,7 +123,7 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
     typedef Bits Vector __attribute__((vector_size(16)));
     constexpr auto kStep = static_cast<std::int64_t>(sizeof(Vector) / sizeof(Bits));
     const auto full = static_cast<Bits>(exponent);
-    Vector all{};  // ones in lanes with a full exponent
+    Vector all{};  // all bits set in lanes that met a full exponent
     std::int64_t i = 0;
     for (; i + kStep <= count; i += kStep) {
         Vector some;
@@ -141,7 +141,7 @@ bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t 
     return found;
 }
 
-/// The non-finite values to search for.
+/// The values to search for: all non-finite values, or NaN only.
 enum class Strays : std::uint8_t { all, nan };
 
 bool has_strays(const Array& array, Strays strays)
@@ -170,7 +170,7 @@ bool has_strays(const Array& array, Strays strays)
     return found;
 }
 
-/// True if no state depends on a column or table, because only `map` or `scan` reads it.
+/// True if only `map` or `scan` reads a column or table, so that no state depends on it.
 bool is_of_outputs_alone(const Operator& op, const Parameter& parameter)
 {
     const bool is_read =
@@ -237,7 +237,7 @@ ScalarValues scalar_values(const Operator& op, const std::vector<Array>& arrays)
 {
     ScalarValues values;
     for (std::size_t i = 0; i < arrays.size(); ++i)
-        if (op.parameters[i].scalar)  // a scalar's array of another length is refused before anything runs
+        if (op.parameters[i].scalar)  // arrays of wrong length are refused later
             values.push_back(arrays[i].length() == 1 ? std::optional(value_at(arrays[i], 0)) : std::nullopt);
     return values;
 }

@@ -29,7 +29,7 @@ void refuse_group(std::int64_t element, const std::string& number, std::int64_t 
 
 namespace {
 
-constexpr std::int64_t kFewestOfAShare = std::int64_t{1} << 16;  // a thread takes at least this many elements
+constexpr std::int64_t kFewestOfAShare = std::int64_t{1} << 16;  // least number of elements per thread
 
 template <class Number>
 [[noreturn]] void refuse_number(std::span<const Number> numbers, std::int64_t num_groups)
@@ -41,8 +41,8 @@ template <class Number>
     refuse_group(wrong - numbers.begin(), fmt::format("{}", *wrong), num_groups);
 }
 
-/// Returns the number of groups: the largest number plus one; 0 if all numbers are negative. Refuses a number
-/// that is too large to count from; messages name `num_groups`.
+/// Returns the number of groups: the largest number plus one, or 0 if all numbers are negative. Refuses a
+/// number of 2^63 - 1 or more; messages name `num_groups`.
 template <class Number>
 std::int64_t count_groups(std::span<const Number> numbers, std::optional<std::int64_t> num_groups = {})
 {
@@ -55,8 +55,8 @@ std::int64_t count_groups(std::span<const Number> numbers, std::optional<std::in
     return static_cast<std::int64_t>(most) + 1;
 }
 
-/// Divides the elements into shares with at least as many elements as there are slots. Smaller shares would
-/// spend most of their time on the counts of their slots.
+/// Divides the elements into shares that each have at least as many elements as there are slots. Smaller
+/// shares would spend most of their time on counting slots.
 Shares shares_of(std::int64_t num_elements, std::int64_t num_slots)
 {
     return {num_elements, std::max(kFewestOfAShare, num_slots)};
@@ -68,8 +68,8 @@ Array entries_of(const Array& array, std::size_t first, std::size_t last)
     return Array::borrow(array.type(), array.data() + first * size_bytes(array.type()), last - first).copy();
 }
 
-/// Moves entries `begin` to `end` - 1 into the order of groups if `sorts` is true, else back into the
-/// original order. `next` holds the next place of each slot.
+/// Moves entries `begin` to `end` - 1 into the order of groups if `sorts` is true, else back to the original
+/// order. `next` has the next free position of each slot.
 template <class Slot, class Index>
 void move_entries(std::span<const Slot> slots, std::vector<Index> next, std::size_t begin, std::size_t end,
                   std::byte* into, const std::byte* from, bool sorts, auto width)
@@ -112,7 +112,7 @@ std::vector<std::int64_t> lengths_of_groups(const Segments& segments)
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(segments.num_segments));
     visit_integers(segments.numbers, [&](auto numbers) {
         for (const auto number : numbers)
-            // The caller may change numbers meanwhile.
+            // The caller may change numbers meanwhile, so check them again.
             if (std::cmp_greater_equal(number, 0) && std::cmp_less(number, segments.num_segments))
                 ++lengths[static_cast<std::size_t>(number)];
     });
@@ -124,7 +124,7 @@ std::optional<std::int64_t> first_empty_group(const Segments& segments)
     std::vector<bool> has_elements(static_cast<std::size_t>(segments.num_segments));
     visit_integers(segments.numbers, [&](auto numbers) {
         for (const auto number : numbers)
-            // The caller may change numbers meanwhile.
+            // The caller may change numbers meanwhile, so check them again.
             if (std::cmp_greater_equal(number, 0) && std::cmp_less(number, segments.num_segments))
                 has_elements[static_cast<std::size_t>(number)] = true;
     });
@@ -152,7 +152,7 @@ template <class Number>
 void GroupOrder::count(std::span<const Number> numbers, std::int64_t num_groups,
                        std::optional<std::uint64_t> least)
 {
-    if (num_groups > num_elements_)  // a wrong number may ask for any amount; the check is slow
+    if (num_groups > num_elements_)  // an invalid number may request any amount; the check is slow
         require_memory(32.0 * static_cast<double>(num_groups), count_text(num_groups, "group"));
     num_slots_ = num_groups + 1;
     if (index_bits_for({num_elements_, num_groups}) == 64)
@@ -177,7 +177,7 @@ void GroupOrder::count_as(std::span<const Number> numbers, std::int64_t num_grou
     const auto has_least = least.has_value();
     const auto first = least.value_or(0);
     const auto slot_of = [=](Number number) {
-        if (has_least) {  // the bound is needed because the caller may change keys after an interrupted call
+        if (has_least) {  // the bound matters, because the caller may change keys after an interrupted call
             const auto distance = static_cast<std::uint64_t>(number) - first;
             return distance < static_cast<std::uint64_t>(num_groups) ? static_cast<Slot>(distance + 1)
                                                                      : Slot{0};
@@ -271,8 +271,8 @@ Array GroupOrder::places() const
 
 namespace {
 
-/// Removes the empty groups from segments that have one segment for each group number. `numbers` receives the
-/// numbers of the other groups.
+/// Removes empty groups from `all`, which has one segment for each group number. `numbers` receives the
+/// numbers of the remaining groups.
 Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
 {
     Array offsets(all.offsets.type(), 1);
@@ -288,8 +288,8 @@ Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
     return segments_from_offsets(std::move(offsets), all.num_elements);
 }
 
-/// Returns the least of the integer keys and the size of their range; none if the range is larger than the
-/// number of keys, or if the keys are no integers.
+/// Returns the least integer key and the size of the keys' range. Returns nothing if the range is larger than
+/// the number of keys, or if the keys are no integers.
 std::optional<std::pair<std::uint64_t, std::int64_t>> small_range(const Array& keys)
 {
     std::optional<std::pair<std::uint64_t, std::int64_t>> found;

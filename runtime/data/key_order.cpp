@@ -18,9 +18,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // a thread takes at least this many entries
+constexpr std::int64_t kFewestEntries = std::int64_t{1} << 16;  // least number of entries per thread
 
-/// Calls `visit` with the keys' bits and a function that maps these bits to integers in the order of the
+/// Calls `visit` with the bits of the keys and with a function that maps bits to integers in the order of the
 /// keys.
 template <class Visit>
 void visit_keys(const Array& keys, Visit visit)
@@ -42,8 +42,8 @@ void visit_keys(const Array& keys, Visit visit)
     });
 }
 
-/// Sorts items by key; items of equal keys keep their order. It is a radix sort from the lowest digit that
-/// skips digits in which all keys agree.
+/// Sorts items by key. Items with equal keys keep their order. A radix sort, lowest digit first, that skips
+/// digits in which all keys agree.
 template <class Item, class KeyOf>
 void sort_by_digits(std::vector<Item>& items, KeyOf key_of)
 {
@@ -103,7 +103,7 @@ template <class Bits, class Order>
 bool rises_or_falls(std::span<const Bits> keys, Order order)
 {
     bool rises = true, falls = true;
-    constexpr std::size_t kStep = 1024;  // keys compared without a branch
+    constexpr std::size_t kStep = 1024;  // keys that are compared without a branch
     for (std::size_t i = 1; i < keys.size() && (rises || falls);) {
         for (const auto end = std::min(keys.size(), i + kStep); i < end; ++i) {
             rises &= order(keys[i - 1]) < order(keys[i]);
@@ -113,9 +113,10 @@ bool rises_or_falls(std::span<const Bits> keys, Order order)
     return rises || falls;
 }
 
-/// Returns the number of keys that repeat an earlier key. A key is a candidate if its hash occurs twice. A
-/// candidate is counted at once if a small table of recent keys holds it; all other candidates are sorted and
-/// counted.
+/// Returns the number of keys that repeat an earlier key.
+///
+/// A key is a candidate if its hash occurs twice. Candidates in a small table of recent keys are counted at
+/// once. The other candidates are sorted and counted.
 template <class Bits>
 std::int64_t count_returning(std::span<const Bits> keys)
 {
@@ -148,8 +149,8 @@ std::int64_t count_returning(std::span<const Bits> keys)
     return count;
 }
 
-/// Copies each entry `i`, of `bytes` bytes, from `place_from(i)` to `place_into(i)`. Sizes up to 8 bytes are
-/// known at compile time.
+/// Copies entries of `bytes` bytes. Entry `i` goes from `place_from(i)` to `place_into(i)`. Sizes up to 8
+/// bytes are compile-time constants.
 void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const std::byte* from,
                   const auto& place_into, const auto& place_from)
 {
@@ -169,8 +170,8 @@ void copy_entries(std::size_t bytes, std::int64_t count, std::byte* into, const 
     }
 }
 
-/// Copies the entries at `places` of `from` to `into`, in the order of `places`. If `is_back` is true, does
-/// the reverse: copies the entries of `from` in order to `places` of `into`.
+/// Copies the entries of `from` at `places` to successive entries of `into`. If `is_back` is true, copies
+/// successive entries of `from` to `places` of `into`.
 void move_entries(Array& into, const Array& from, const Array& places, bool is_back)
 {
     const auto row_length = std::max<std::size_t>(from.row_length(), 1);

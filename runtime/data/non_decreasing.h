@@ -1,5 +1,5 @@
 #pragma once
-// Checks that offsets are in order, at the speed of memory.
+// Checks that offsets do not decrease, at the speed of memory.
 #include <atomic>
 #include <cstdint>
 #include <iterator>
@@ -9,8 +9,8 @@
 
 namespace segfold {
 
-/// True if no value is less than the value before. Offsets that a caller lends are checked before every fold,
-/// so several threads check blocks without branches, at the speed of memory.
+/// True if no value is less than its predecessor. A caller's offsets are checked before every fold. So
+/// several threads check blocks without branches.
 template <class T>
 bool is_non_decreasing(std::span<const T> values)
 {

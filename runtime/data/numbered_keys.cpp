@@ -16,9 +16,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // a thread takes at least this many keys
+constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // least number of keys per thread
 
-/// A hash table that numbers distinct keys in the order of their arrival: open addressing, at most half full.
+/// A hash table that numbers distinct keys in the order of arrival. It uses open addressing and is at most
+/// half full.
 template <class Bits>
 class KeyTable {
 public:
@@ -47,7 +48,7 @@ public:
 private:
     static constexpr int kFirstBits = 10;
 
-    /// Mixes all bits twice, so that keys collide by chance alone. Source: A. Appleby, "MurmurHash3", 2011.
+    /// Mixes all bits twice, so that keys collide only by chance. Source: A. Appleby, "MurmurHash3", 2011.
     [[nodiscard]] std::size_t hash(Bits key) const
     {
         auto bits = std::uint64_t{key};
@@ -68,7 +69,7 @@ private:
 
     struct Slot {
         Bits key{};
-        std::int64_t number = -1;  ///< negative: no key is here
+        std::int64_t number = -1;  ///< negative if the slot has no key
     };
 
     int shift_ = 0;
@@ -76,7 +77,7 @@ private:
     std::vector<Bits> keys_;
 };
 
-/// Numbers the keys of one share by the share's own table.
+/// Numbers the keys of one share with the share's own table.
 template <class Bits, class Index>
 void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable<Bits>& table)
 {
@@ -159,8 +160,8 @@ std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrd
     return found;
 }
 
-/// Numbers the keys of each share, then the distinct keys of all shares in the order of the shares. The
-/// number of shares does not change the result.
+/// Numbers the keys of each share, then the distinct keys of all shares in the order of shares. The result
+/// does not depend on the number of shares.
 template <class Bits, class Index>
 NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
 {
@@ -226,8 +227,8 @@ NumberedKeys number_one(const Array& column, KeyOrder order)
                : number_any<std::int32_t>(column, Type::i32, order);
 }
 
-/// Joins each pair of numbers into one number that keeps the order of the pairs. This number fits 64 bits,
-/// because there are at most 2^31 times 2^31 pairs, or as many as memory holds.
+/// Combines each pair of numbers into one number that keeps the order of pairs. It fits 64 bits, because
+/// there are at most 2^31 times 2^31 pairs, or as many pairs as memory holds.
 Array paired(const Array& high, const Array& low, std::int64_t num_low)
 {
     Array pairs(Type::i64, high.length());

@@ -23,12 +23,13 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // a thread takes at least this many elements
+constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // least number of elements per thread
 constexpr std::int64_t kLargestSmallInteger = 8;
 constexpr std::uint64_t kSmallUnsigned = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// Returns the float `integer` * `scale`; `scale` is a power of two. The type must hold the product exactly.
+/// Returns `integer` * `scale` as a float. `scale` is a power of two, and the type must hold the product
+/// exactly.
 template <class Element>
 Element exact_float(Type type, std::int64_t integer, double scale)
 {
@@ -99,7 +100,7 @@ Element uniform_value(Type type, std::uint64_t random)
                                 1.0 / static_cast<double>(std::int64_t{1} << bits));
 }
 
-/// Returns the bits of critical values: zeros, limits, infinities, NaN and denormals.
+/// Returns the bits of edge values: zeros, limits, infinities, NaN and denormals.
 std::vector<std::uint64_t> edge_bits(Type type)
 {
     const int bits = static_cast<int>(8 * size_bytes(type));
@@ -169,7 +170,7 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range,
     });
 }
 
-/// Returns the sum of the lengths before the first negative length, which a later check refuses. Throws
+/// Returns the sum of the lengths up to the first negative length, which a later check refuses. Throws
 /// InputError that names the length at which the sum exceeds 64 bits.
 template <class Values>
 std::int64_t sum_of_lengths(const Values& values)

@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// Segments, and the columns that came with their file.
+/// Segments, and the columns from the same file.
 struct ResolvedLayout {
     Segments segments;
     std::vector<NamedArray> columns;  ///< for layout rows: "value" and "column"
@@ -18,9 +18,9 @@ struct ResolvedLayout {
 
 /// Reads the files of a layout, or generates its lengths, and checks the segments.
 ///
-/// Without `num_elements`, the files determine the number of elements; `whole`, `uniform` and generated
-/// layouts have no files and need it. `value_type` is the type of the column "value" of layout `rows`. Files
-/// may be .npy or .npz (see read_array()).
+/// If `num_elements` is empty, the files determine the number of elements. The layouts `whole` and `uniform`
+/// and generated layouts have no files and need `num_elements`. `value_type` is the type of the column
+/// "value" of layout `rows`. Files may be .npy or .npz (see read_array()).
 ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_elements,
                        Type value_type = Type::f32);
 
@@ -34,8 +34,8 @@ enum class ValueRange : std::uint8_t {
                ///< products in any order are exact and stay near 1
 };
 
-/// Generates values that depend only on type, seed, range and place. In every range, a bool is true or false
-/// with equal probability. `first` is the place of the first value.
+/// Generates values that depend only on type, seed, range and index. In every range, a bool is true or false
+/// with equal probability. `first` is the index of the first value.
 Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
                       std::int64_t first = 0);
 /// Fills an existing array with the values of generate_values().

@@ -1,4 +1,4 @@
-// Queries on segments: begins, ends, lengths, and a copy.
+// Begins, ends and lengths of segments, and copies of segments.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -11,23 +11,23 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices that a thread takes at a time
+constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices that a thread takes at once
 
-/// Joins two ranges of lengths. Each must come from at least one segment.
+/// Joins two ranges of lengths, neither of which may be empty.
 LengthRange both(const LengthRange& a, const LengthRange& b)
 {
     return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
 }
 
-/// Addresses of the segments' first elements and of their ends.
+/// Arrays of the segments' begins and ends.
 template <class Index>
 struct Bounds {
     const Index* begins;
     const Index* ends;
 };
 
-/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each width of indices gets a loop
-/// of its own, which compilers vectorise.
+/// Calls `look` with the bounds of offsets or ranges as arrays of one type. Each index width gets its own
+/// loop, which compilers vectorise.
 template <class Look>
 auto visit_bounds(const Segments& segments, Look look)
 {
@@ -53,7 +53,8 @@ LengthRange range_of_slice(Bounds<Index> bounds, std::int64_t first, std::int64_
     return {shortest, longest, count * longest};
 }
 
-/// Returns the range of lengths of the segments from `begin`, which must start a slice, to `end` - 1.
+/// Returns the range of lengths of the segments `begin` to `end` - 1. `begin` must be the first segment of a
+/// slice.
 template <class Index>
 LengthRange range_between(Bounds<Index> bounds, std::int64_t begin, std::int64_t end)
 {
@@ -97,7 +98,7 @@ LengthRange length_range(const Segments& segments)
 {
     if (segments.num_segments == 0)
         return {};
-    if (segments.form == SegmentForm::groups)  // lengths are not counted: one group may have all elements
+    if (segments.form == SegmentForm::groups)  // not counted: one group may have all elements
         return {0, segments.num_elements, segments.num_elements};
     if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
         return {segments.length(0), segments.length(0), segments.num_segments * segments.length(0)};

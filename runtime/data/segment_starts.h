@@ -12,7 +12,7 @@
 
 namespace segfold {
 
-/// One byte for each of 64 neighbouring elements: 1 if it starts a segment, else 0.
+/// One byte for each of 64 successive elements: 1 if the element starts a segment, else 0.
 using StartMarks = std::array<std::uint8_t, 64>;
 
 /// 16 bytes of flags or keys.
@@ -33,11 +33,11 @@ struct FlagMarks {
     using Value = T;
     const T* flags;
 
-    /// Lane k is not 0 if the element `i` + k starts a segment. `i` must not be 0.
+    /// Lane k is nonzero if element `i` + k starts a segment. `i` must not be 0.
     [[nodiscard]] MarkVector<T> vector(std::int64_t i) const { return load_vector(flags + i); }
 
-    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0. For 64 elements the loop
-    /// is vectorised. `expects_none`: see KeyMarks.
+    /// Sets the marks of `count` elements from `begin` on, at most 64, and clears the other marks. The loop
+    /// for 64 elements is vectorised. Ignores `expects_none`, which KeyMarks uses.
     void operator()(std::int64_t begin, std::int64_t count, bool /*expects_none*/, StartMarks& marks) const
     {
         const T* const at = flags + begin;
@@ -54,19 +54,19 @@ struct FlagMarks {
     }
 };
 
-/// Marks segment starts in keys: every key that differs from the key before, and the first element.
+/// Marks segment starts in keys: every key that differs from the preceding key, and the first element.
 template <class T>
 struct KeyMarks {
     using Value = T;
     const T* keys;
 
-    /// Lane k is not 0 if the element `i` + k starts a segment. `i` must not be 0.
+    /// Lane k is nonzero if element `i` + k starts a segment. `i` must not be 0.
     [[nodiscard]] MarkVector<T> vector(std::int64_t i) const
     {
         return load_vector(keys + i) ^ load_vector(keys + i - 1);
     }
 
-    /// True if none of the 64 elements from `begin` on starts a segment. That is common where segments are
+    /// True if none of the 64 elements from `begin` on starts a segment, which is common if segments are
     /// long. `begin` must not be 0.
     [[nodiscard]] bool has_none(std::int64_t begin) const
     {
@@ -78,8 +78,8 @@ struct KeyMarks {
         return (words[0] | words[1]) == 0;
     }
 
-    /// Marks `count` elements from `begin` on, at most 64; the other marks become 0. If the caller expects no
-    /// start, compares vectors of keys first.
+    /// Sets the marks of `count` elements from `begin` on, at most 64, and clears the other marks. If
+    /// `expects_none` is true, compares whole vectors of keys first.
     void operator()(std::int64_t begin, std::int64_t count, bool expects_none, StartMarks& marks) const
     {
         const T* const at = keys + begin;
@@ -96,7 +96,7 @@ struct KeyMarks {
     }
 };
 
-/// Number of blocks without a start after which the next block is expected to have none.
+/// After this number of blocks without a start, the next block is expected to have none.
 inline constexpr int kEmptyBlocks = 4;
 
 /// Calls `found(i)` for each element from `begin` to `end` - 1 that starts a segment, in order. Skips eight
@@ -127,7 +127,7 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
 {
     using Vector = MarkVector<typename Marks::Value>;
     constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(typename Marks::Value);
-    constexpr std::int64_t kBlock = 256;  // elements: a lane of 8 bits can count its share
+    constexpr std::int64_t kBlock = 256;  // elements, so that a lane of 8 bits can count its starts
     StartMarks marks;
     const auto count_marks = [&](std::int64_t at, std::int64_t length) {
         mark(at, length, false, marks);
@@ -146,13 +146,14 @@ std::int64_t count_starts(const Marks& mark, std::int64_t begin, std::int64_t en
     return count;
 }
 
-/// Finds the starts of all segments of `num_elements` elements, on all usable cores. Calls `make(count,
-/// write)` once. `make` must allocate `count` integers and pass their address to `write`, which stores the
-/// starts there.
+/// Finds the starts of all segments of `num_elements` elements, on all usable cores.
+///
+/// Calls `make(count, write)` once. `make` must allocate `count` integers and pass their address to `write`,
+/// which stores the starts there.
 template <class Marks, class Make>
 void find_starts(const Marks& mark, std::int64_t num_elements, Make make)
 {
-    constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that a thread takes at a time
+    constexpr std::int64_t kChunk = std::int64_t{1} << 16;  // elements that a thread takes at once
     const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
     std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before each chunk
     const auto end_of = [&](std::int64_t chunk) { return std::min(num_elements, (chunk + 1) * kChunk); };

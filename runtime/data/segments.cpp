@@ -21,7 +21,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 18;  // elements that a thread scans at a time
+constexpr std::int64_t kChunk = std::int64_t{1} << 18;  // elements that a thread scans at once
 
 void check_integers(const Array& array, std::string_view what)
 {
@@ -79,14 +79,13 @@ void check_num_elements(std::int64_t num_elements)
         throw InputError(fmt::format("the number of elements is {}; it must not be negative", num_elements));
 }
 
-/// Throws InputError if a bound lies outside of the data. `verb` says in messages what a range does there:
-/// begins or ends.
+/// Throws InputError if a bound lies outside of the data. `verb` is "begins" or "ends", for the message.
 void check_bounds(const Array& bounds, std::string_view what, std::string_view verb,
                   std::int64_t num_elements)
 {
     check_integers(bounds, what);
     visit_integers(bounds, [&](auto values) {
-        bool is_outside = false;  // without a branch, the loop is vectorised
+        bool is_outside = false;  // without a branch the loop can be vectorised
         for (const auto value : values)
             is_outside |= std::cmp_less(value, 0) || std::cmp_greater(value, num_elements);
         for (std::size_t s = 0; is_outside && s < values.size(); ++s)
@@ -98,7 +97,7 @@ void check_bounds(const Array& bounds, std::string_view what, std::string_view v
     });
 }
 
-/// Throws InputError for the first range that ends before it begins.
+/// Throws InputError for the first range whose end is before its begin.
 [[noreturn]] void refuse_backward_range(const Array& begins, const Array& ends)
 {
     std::int64_t s = 0;
@@ -156,8 +155,8 @@ Segments segments_from_starts(std::int64_t num_elements, const Marks& mark)
 }
 
 /// Converts 64-bit offsets to 32 bits, into `room` if it is large enough. The same pass on all cores makes
-/// the checks of segments_from_offsets(). Returns nothing if a check fails, or if the offsets are not i64 or
-/// need 64 bits.
+/// the checks of segments_from_offsets(). Returns nothing if a check fails, if the offsets are not i64, or if
+/// they need 64 bits.
 std::optional<Array> narrowed_offsets(const Array& offsets, std::int64_t num_elements, Array room)
 {
     constexpr std::int64_t kPart = std::int64_t{1} << 16;
@@ -349,8 +348,8 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
     segments.form = SegmentForm::flags;
     if (size_bytes(flags.type()) == 1)
         segments.flags = std::move(flags);
-    // The first element starts a segment even if its flag is 0, and kernels rely on the flag. The flags are
-    // copied to set it, since the caller's memory must not change.
+    // The first element starts a segment even if its flag is 0, and kernels need the flag to be set. Copy the
+    // flags to set it, because the caller's memory must not change.
     if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0) {
         segments.flags = segments.flags.copy();
         segments.flags.as<std::uint8_t>()[0] = 1;

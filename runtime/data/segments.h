@@ -12,9 +12,9 @@ namespace segfold {
 
 /// The division of the elements 0 to num_elements - 1 into segments.
 ///
-/// The functions below make segments and check everything on which kernels rely. Index arrays hold i32 or i64
-/// (index_bits()). Segments of form flags or keys also hold offsets, which the reference and stages for
-/// offsets use. Segments of form groups have no bounds, and only kernels read them.
+/// The functions below make segments and check everything on which kernels rely. Index arrays have i32 or i64
+/// (see index_bits()). Segments of form flags or keys also have offsets, for the reference and for stages
+/// that take offsets. Segments of form groups have no bounds, and only kernels read them.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
@@ -30,7 +30,8 @@ struct Segments {
     std::optional<Array> keys;  ///< for form keys: the key of each run, [num_segments]
     bool has_wide_indices = false;
 
-    /// Width of an index: 32 if elements, segments and the sum of lengths fit with room to spare, else 64.
+    /// Width of an index in bits: 32 if elements, segments and the sum of lengths are at most
+    /// kMaxNarrowIndex, else 64.
     [[nodiscard]] int index_bits() const { return has_wide_indices ? 64 : 32; }
     [[nodiscard]] Type index_type() const { return has_wide_indices ? Type::i64 : Type::i32; }
 
@@ -41,11 +42,11 @@ struct Segments {
     [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
 
     [[nodiscard]] Segments copy() const;
-    /// Returns the same segments with borrowed arrays.
+    /// Returns segments with the same contents. Their arrays borrow this object's memory.
     [[nodiscard]] Segments lend() const;
 };
 
-/// Number of neighbouring segments that form a slice. It equals the number of lanes of a warp.
+/// Number of successive segments in a slice. It equals the number of lanes in a warp.
 inline constexpr std::int64_t kSliceSegments = 32;
 
 /// The lengths of the shortest and of the longest segment; zeros if there are no segments.
@@ -55,24 +56,24 @@ inline constexpr std::int64_t kSliceSegments = 32;
 struct LengthRange {
     std::int64_t shortest = 0;
     std::int64_t longest = 0;
-    /// Number of items if each segment is padded to the longest segment of its slice of kSliceSegments
-    /// neighbours. This is the work of warps whose lanes take one segment each and wait for the longest.
+    /// Number of items if each segment is padded to the longest segment of its slice. It is the work of warps
+    /// whose lanes take one segment each and wait for the longest.
     std::int64_t padded = 0;
 };
 [[nodiscard]] LengthRange length_range(const Segments& segments);
 
-/// Returns the number of items: the sum of the segments' lengths, which differs from num_elements only for
-/// ranges; the largest integer if the sum overflows.
+/// Returns the number of items: the sum of the segments' lengths. It differs from num_elements only for
+/// ranges. If the sum overflows, returns the largest integer.
 std::int64_t num_items(const Segments& segments);
 
-/// The most elements, segments or items for which indices have 32 bits.
+/// The largest number of elements, segments or items for 32-bit indices.
 ///
-/// The limit is 2^27 below the type's limit, so that an index may run past the end by one tile for each block
-/// of a grid without overflow.
+/// It is 2^27 below the type's limit. So an index may run past the end by one tile for each block of a grid
+/// without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
-/// Returns the width of indices, 32 or 64, for the given counts: elements, segments, items and the uniform
-/// length. Data, plans and streams all use this rule.
+/// Returns the index width, 32 or 64 bits, for the given counts of elements, segments and items and the
+/// uniform length. Data, plans and streams all use this rule.
 [[nodiscard]] constexpr int index_bits_for(std::initializer_list<std::int64_t> counts)
 {
     return std::ranges::all_of(counts, [](std::int64_t count) { return count <= kMaxNarrowIndex; }) ? 32 : 64;
@@ -84,8 +85,8 @@ Segments whole_segments(std::int64_t num_elements);
 /// Makes segments of `length` elements each. `length` must be positive, and `num_elements` a multiple of it.
 Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 
-/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. Offsets
-/// narrowed to 32 bits are stored in `room` if it has S + 1 elements of type i32.
+/// Makes segments from S + 1 non-decreasing offsets of any integer type, from 0 to `num_elements`. If the
+/// offsets are narrowed to 32 bits and `room` has S + 1 elements of type i32, stores them in `room`.
 Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
 /// Makes the segments [begins[s], ends[s]). The segments may leave gaps, overlap and come in any order.
@@ -97,13 +98,13 @@ Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements);
 /// Makes segments from one flag for each element, of type bool or any integer type. Nonzero flags start
 /// segments.
 ///
-/// The first element starts a segment whatever its flag. Flags cannot express empty segments.
+/// The first element starts a segment even if its flag is 0. Flags cannot express empty segments.
 Segments segments_from_flags(Array flags, std::int64_t num_elements);
 
-/// Makes segments from one key for each element, of any type: the maximal runs of equal neighbours. Fills
-/// Segments::keys.
+/// Makes segments from one key for each element, of any type. The segments are the maximal runs of equal
+/// neighbours. Sets Segments::keys.
 ///
-/// Keys are equal if their bits are equal: a NaN continues a run of the same NaN, and 0.0 and -0.0 are
+/// Keys are equal if their bits are equal. So a NaN continues a run of the same NaN, and 0.0 and -0.0 are
 /// different keys.
 Segments segments_from_keys(Array keys, std::int64_t num_elements);
 
@@ -111,9 +112,8 @@ Segments segments_from_keys(Array keys, std::int64_t num_elements);
 /// empty.
 Segments given_as(SegmentForm form, const Segments& segments);
 
-/// Converts the indices to the given width, 32 or 64, to choose a specialisation by hand.
-///
-/// Throws InputError if 32 bits do not suffice.
+/// Converts the indices to the given width, 32 or 64 bits. For callers that choose a specialisation
+/// themselves. Throws InputError if 32 bits do not suffice.
 Segments with_index_bits(Segments segments, int bits);
 
 }  // namespace segfold

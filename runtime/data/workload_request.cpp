@@ -115,7 +115,7 @@ void refuse_many_elements(const Operator& op, const std::map<std::string, Array>
 }
 
 /// Throws InputError if memory does not suffice for these columns and the results. Counts bytes as doubles,
-/// because a layout may ask for more than 64 bits can count.
+/// because a layout may request more than 64 bits can count.
 void refuse_many_results(const Operator& op, const std::map<std::string, Array>& arrays,
                          const Segments& segments, std::int64_t num_features)
 {
@@ -158,7 +158,7 @@ Type type_of_values(const Operator& op)
     return taker != nullptr ? taker->type : Type::f32;
 }
 
-/// Assigns the columns of the layout's file to the parameters that receive them and have no array yet.
+/// Assigns the columns of the layout's file to those parameters that have no array yet.
 void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
                   std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
 {
@@ -171,7 +171,7 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
     }
 }
 
-/// Moves the elements of the existing columns into the order of `places`.
+/// Sorts the elements of the columns in `arrays` into the order of `places`.
 void move_columns(const Operator& op, const Array& places, std::map<std::string, Array>& arrays)
 {
     for (const auto& parameter : op.parameters)
@@ -189,7 +189,7 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
     } catch (const InputError& error) {
         throw InputError(fmt::format("--scalar {}={}: {}", parameter.name, text, error.what()));
     }
-    // In a number, ^ is a power. In an expression it would become an exclusive or.
+    // In a number, ^ is a power. In an expression, it would be an exclusive or.
     if (text.find('^') != text.npos)
         throw InputError(fmt::format(
             "--scalar {0}={1}: in '{1}' ^ may be a power or an exclusive or; it is a power in a whole number "
@@ -320,8 +320,8 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
     const auto kind = request.layout.kind;
     if (!num_elements &&
         (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
-        // Rounds down to whole segments, but to at least one segment, so that a user may give nothing but a
-        // segment length.
+        // Round down to whole segments, but to at least one segment, so that a segment length is a sufficient
+        // request.
         const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }
@@ -376,7 +376,7 @@ PreparedWorkload make_workload(const Operator& asked, const WorkloadRequest& req
     require_given(op, request, [&](const Parameter& parameter) { return arrays.contains(parameter.name); });
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
     if (!request.recast) {
-        sort_groups();  // so late that generated elements are the same, sorted or not
+        sort_groups();  // last, so that generated elements do not depend on the sorting
         set_index_bits();
     }
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}, std::move(places)};

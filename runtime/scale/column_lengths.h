@@ -1,5 +1,5 @@
 #pragma once
-// Checks that all columns of a stream have the same length, while the columns are read slice by slice.
+// Checks that all columns of a stream have the same length. Columns are read slice by slice.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace segfold {
 
-/// The lengths of a stream's columns. The length of a generated column may be known only at its end.
+/// The lengths of a stream's columns. A generated column may tell its length only at its end.
 class ColumnLengths {
 public:
-    /// Throws InputError for columns of wrong types or of different known lengths. `op` must outlive this
+    /// Throws InputError if columns have wrong types or different known lengths. `op` must outlive this
     /// object.
     ColumnLengths(const Operator& op, const StreamInput& input, bool has_engine);
 
     /// The number of elements of the stream; empty if no column's length is known.
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
 
-    /// For a column that ends after only `length` elements: throws InputError, because the stream has `all`
-    /// elements, or at least `read` elements if `all` is empty. Does not throw if the column is the first
-    /// column of one whole segment of unknown length: the stream then ends with this column.
+    /// Reports that a column ended after only `length` elements. Throws InputError, because the stream has
+    /// `all` elements, or at least `read` if `all` is empty. Does not throw if the layout is one whole
+    /// segment of unknown length and the column is the first: the stream then ends with it.
     void require_end(std::size_t column, std::int64_t length, std::int64_t read,
                      std::optional<std::int64_t> all) const;
     /// Throws InputError if a column has more than `all` elements.
@@ -29,8 +29,8 @@ public:
 private:
     void take(std::size_t column, const ArraySource& source);
     void require_no_more(std::size_t column, ArraySource& source, std::int64_t all) const;
-    /// Returns the end of an error message, which names the array that gives the right length, such as
-    /// "column 'x' has 9; they must agree".
+    /// Returns the end of a message about a wrong length. It names the array that has the right length, such
+    /// as "column 'x' has 9; they must agree".
     [[nodiscard]] std::string others(std::size_t column, std::int64_t length, bool is_exact) const;
 
     const Operator& op_;

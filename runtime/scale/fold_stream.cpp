@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-/// True if segments of this layout are given by one array.
+/// True if one array gives the segments of this layout.
 bool is_of_one_array(LayoutKind kind)
 {
     return kind == LayoutKind::offsets || kind == LayoutKind::lengths || kind == LayoutKind::flags ||

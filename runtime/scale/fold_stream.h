@@ -23,7 +23,7 @@ class Session;
 /// An array that a stream reads slice by slice: in memory, in a file, or generated.
 class StreamArray {
 public:
-    /// Describes an array on the host, which must stay valid until the stream has ended.
+    /// Describes an array on the host. The array must stay valid until the stream has ended.
     StreamArray(const ArrayView& array);  // NOLINT(google-explicit-constructor): lending is what it is for
     template <class Values>
     requires std::convertible_to<const Values&, ArrayView> StreamArray(
@@ -35,11 +35,12 @@ public:
     /// for a file of another format.
     [[nodiscard]] static StreamArray file(std::string path);
 
-    /// Describes an array whose elements `make` generates. Each call of `make` writes the next elements to
-    /// the begin of the span, and returns their number. The array ends with the first call that returns less
-    /// than the span's size. `length` is the length of the whole array. It is required for uniform segments
-    /// and for segments by offsets or lengths. A thread of the stream calls `make`. Only one stream may use
-    /// the array.
+    /// Describes an array whose elements `make` generates.
+    ///
+    /// Each call of `make` writes the next elements to the begin of the span and returns their number. The
+    /// array ends with the first call that returns less than the span's size. `length` is the length of the
+    /// whole array; it is required for uniform segments, offsets and lengths. A thread of the stream calls
+    /// `make`. Only one stream may use the array.
     template <class T>
     [[nodiscard]] static StreamArray made(std::function<std::int64_t(std::span<T> into)> make,
                                           std::optional<std::int64_t> length = {})
@@ -70,16 +71,16 @@ struct StreamSegments {
     /// Takes segments made by whole(), uniform(32), offsets(values), ... Their arrays must stay valid until
     /// the stream has ended. fold_stream() throws InputError for ranges.
     StreamSegments(const SegmentsView& segments);  // NOLINT(google-explicit-constructor)
-    /// Takes offsets, lengths, flags, keys or numbers of groups from a file or a generator. Throws InputError
-    /// for other layouts.
+    /// Takes offsets, lengths, flags, keys or group numbers from a file or a generator. Throws InputError for
+    /// other layouts.
     StreamSegments(LayoutKind by, StreamArray values);
 
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     std::optional<StreamArray> array = {};
-    /// The number of groups; if empty, the largest number of a group plus one.
+    /// Number of groups; if empty, the largest group number plus one.
     std::optional<std::int64_t> num_groups = {};
-    /// For groups: if set, `array` has keys in place of numbers, and results have this order.
+    /// If set, `array` has keys instead of group numbers, and results come in this order of keys.
     std::optional<KeyOrder> group_order = {};
 };
 
@@ -103,28 +104,29 @@ struct FoldStreamOptions {
 struct Streamed {
     std::int64_t elements = 0;
     std::int64_t segments = 0;
-    /// The plan for segments inside slices; empty for a back end without plans.
+    /// The plan for segments that lie inside slices; empty for a back end without plans.
     std::string plan = {};
-    std::vector<std::string> warnings = {};  ///< doubts about the results, to be read before the results
+    std::vector<std::string> warnings = {};  ///< reasons why results may be wrong; to be read first
 };
 
-/// Folds elements slice after slice, and passes the results of segments to `take` as soon as they are known.
+/// Folds elements slice after slice. Passes the results of segments to `take` as soon as they are known.
 ///
 ///   inputs  one array for each parameter; a scalar is an array of one element
 ///   take    receives the results of the next segments, in order, and the number of the first segment.
 ///           An exception of `take` ends the stream and leaves this function.
 ///
-/// A scan also gives running results. In `results` their arrays follow the arrays of segments, and are as
-/// long as the slice. Each call of `take` has the running results of the next elements, in order. A reverse
-/// scan has the last elements first.
+/// A scan also gives running results. In `results` their arrays follow the arrays of segments, and have one
+/// entry for each element of the slice. Successive calls of `take` have the running results of successive
+/// slices; a reverse scan begins with the last slice.
 ///
 /// Groups have their results in one call of `take` at the end of the stream, with the keys if by() gives
-/// keys. A state for each group stays in memory, beside the bound.
+/// keys. A state for each group stays in memory, in addition to `memory_bytes`.
 ///
 /// Operands are always combined in the order of the elements. Throws InputError for arrays of wrong types or
 /// lengths, for files that cannot be read, and for a bound on memory that leaves no room for a slice. Also
-/// throws InputError for operators over rows, operators with a `map`, operators that are not associative, and
-/// for a reverse scan beside results of segments or of arrays that are made in order.
+/// throws InputError for operators over rows, operators with a `map` and operators that are not associative.
+/// A reverse scan throws InputError if it also has results of segments, or if an array can be read only from
+/// its begin.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

@@ -20,10 +20,10 @@
 namespace segfold {
 namespace {
 
-/// The begin of the totals' bytes.
+/// The header of the totals' bytes.
 struct TotalsHeading {
     std::array<char, 8> mark = {'S', 'F', 'G', 'R', 'O', 'U', 'P', '1'};
-    std::uint64_t identity = 0;  ///< of the operator, and of numbers or keys
+    std::uint64_t identity = 0;  ///< hash of the operator and of the way in which elements name groups
     std::uint64_t checksum = 0;
     std::int64_t num_groups = 0, num_fields = 0, num_keys = 0;
 };
@@ -64,8 +64,8 @@ GroupTotals::GroupTotals(const Operator& op, const StreamGroups& groups, Type ma
 void GroupTotals::grow_to(std::size_t num_groups)
 {
     const auto num_fields = op_.state.size();
-    if (num_groups > checked_) {          // the check is slow
-        constexpr std::size_t kKey = 64;  // in the list and in the table of keys
+    if (num_groups > checked_) {          // checking is slow, so it is done seldom
+        constexpr std::size_t kKey = 64;  // bytes of a key in the list and in the hash table
         const auto bytes = 16 + 8 * num_fields + (groups_.order ? kKey : 0);
         require_memory(static_cast<double>(num_groups) * static_cast<double>(bytes),
                        "states of " + count_text(static_cast<std::int64_t>(num_groups), "group"));
@@ -146,7 +146,7 @@ void GroupTotals::add(std::span<const Array> columns, const Array& marks, std::i
     std::vector<ArrayView> inputs;
     for (std::size_t i = 0; i < op_.parameters.size(); ++i)
         inputs.push_back(view_of(columns[i]));
-    std::vector<std::int64_t> positions;  // of the first element of each group in the part
+    std::vector<std::int64_t> positions;  // position in its group of each group's first element in the part
     for (const auto group : part.groups)
         positions.push_back(lengths_[static_cast<std::size_t>(group)]);
     const std::array first = {first_element};
@@ -183,7 +183,7 @@ void GroupTotals::join(const PartGroups& part, const Results& states)
 GroupResults GroupTotals::results()
 {
     const auto num_groups = lengths_.size();
-    std::vector<std::size_t> places(num_groups);  // of each group among the results
+    std::vector<std::size_t> places(num_groups);  // index of each group in the results
     for (std::size_t g = 0; g < num_groups; ++g)
         places[g] = g;
     GroupResults all;

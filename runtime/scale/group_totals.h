@@ -1,5 +1,5 @@
 #pragma once
-// Folds groups whose elements are read part after part: a state for each group.
+// Folds groups whose elements are read part by part. Keeps one state for each group.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,25 +25,26 @@ struct GroupResults {
     std::vector<std::int64_t> lengths;  ///< number of elements of each group
 };
 
-/// The states of groups, joined part after part. Elements of a group are folded in their order.
+/// The states of groups over all parts so far. Elements of a group are combined in their order.
 class GroupTotals {
 public:
-    /// Folds the elements of a part by the groups of `segments`, none of which is empty.
+    /// Folds the elements of one part. Every group of `segments` has an element.
     using FoldPart = std::function<Folded(const Operator& op, std::span<const ArrayView> inputs,
                                           const SegmentsView& segments)>;
 
-    /// Throws InputError for numbers of groups that are no integers, and for an operator that cannot be
-    /// folded part after part.
+    /// `marks` is the type of the group numbers or keys. Throws InputError if group numbers are no integers,
+    /// or if the operator cannot be folded part by part.
     GroupTotals(const Operator& op, const StreamGroups& groups, Type marks, FoldPart fold_part);
     GroupTotals(const GroupTotals&) = delete;
     GroupTotals& operator=(const GroupTotals&) = delete;
 
-    /// Folds the next elements, of which the first is `first_element` of the whole input.
+    /// Folds the next part, whose first element is element `first_element` of the whole input.
     ///
     ///   columns  the part of each column, and whole tables
-    ///   marks    the number or the key of each element's group
+    ///   marks    the group number or the key of each element
     ///
-    /// Throws InputError for a number that no group has; the message counts elements from the part's begin.
+    /// Throws InputError for a group number that is too large; the message counts elements from the part's
+    /// begin.
     void add(std::span<const Array> columns, const Array& marks, std::int64_t first_element);
 
     /// The number of elements of the longest group so far.
@@ -52,27 +53,28 @@ public:
     /// no result for it.
     [[nodiscard]] GroupResults results();
 
-    /// The operator whose groups these are.
+    /// The operator that folds the groups.
     [[nodiscard]] const Operator& op() const { return op_; }
-    /// The text of Folded::plan() of the last part.
+    /// Folded::plan() of the last part.
     [[nodiscard]] const std::string& plan() const { return plan_; }
-    /// Doubts that the folds of parts have told; each stands here once.
+    /// The warnings of all parts, each once.
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
-    /// A text that identifies the operator, and how elements name their groups.
+    /// A text that identifies the operator and the way in which elements name their groups.
     [[nodiscard]] std::string fingerprint() const;
-    /// Returns the totals as bytes, from which another stream goes on: 48 bytes, 8 + 8 F for each group with
-    /// a state of F fields, and 8 for its key.
+    /// Returns the totals as bytes, so that another stream can continue from them. They are 48 bytes, 8 + 8 F
+    /// for each group with a state of F fields, and 8 for each key.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
-    /// Replaces the totals. Throws InputError for damaged bytes, and for bytes of another fold.
+    /// Replaces the totals. Throws InputError for damaged bytes, and for bytes of another operator or other
+    /// groups.
     void from_bytes(std::span<const std::byte> bytes);
 
 private:
     using Value = Slot<double>;
     /// The groups that have elements in a part.
     struct PartGroups {
-        Array numbers;                      ///< number of each element's group among `groups`; -1: no group
-        std::vector<std::int64_t> groups;   ///< place of each group in the totals
+        Array numbers;                      ///< for each element the index in `groups`; -1: no group
+        std::vector<std::int64_t> groups;   ///< index of each group in the totals
         std::vector<std::int64_t> lengths;  ///< elements of each group in the part
     };
 
@@ -89,11 +91,11 @@ private:
     PartOperator part_;
     Bytecode bytecode_;
     Evaluator<double> evaluator_;
-    std::size_t checked_ = std::size_t{1} << 20;  ///< memory suffices for so many groups
+    std::size_t checked_ = std::size_t{1} << 20;  ///< number of groups for which memory is known to suffice
     std::vector<std::int64_t> lengths_;           ///< elements of each group so far
     std::vector<Value> states_;         ///< [groups][fields]; undefined for a group without elements
-    std::vector<std::int32_t> places_;  ///< of each number: its place in the part at hand, or -1
-    std::vector<std::uint64_t> keys_;   ///< bits of each group's key, in the order in which they first stand
+    std::vector<std::int32_t> places_;  ///< [group numbers]: index in the current part; -1: none
+    std::vector<std::uint64_t> keys_;   ///< bits of each group's key, in the order of first occurrence
     std::unordered_map<std::uint64_t, std::int64_t> groups_of_keys_;
     std::string plan_;
     std::vector<std::string> warnings_;

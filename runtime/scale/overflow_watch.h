@@ -1,5 +1,5 @@
 #pragma once
-// Warns if the elements of a stream may overflow and so break laws on which plans rely.
+// Warns if the elements of a stream may overflow. Overflow breaks laws on which plans rely.
 #include <span>
 #include <string>
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace segfold {
 
-/// Looks at the elements of slices, in order, and warns once of possible overflow.
+/// Checks the elements of slices, in order, and warns once of a possible overflow.
 class OverflowWatch {
 public:
-    /// If a slice of `slice_elements` elements of any values may overflow, the watch reads the elements'
-    /// values. If not, it assumes that elements may have any value of their type. `slice_elements` is 0 for a
-    /// device, because the host cannot read columns there. `tables` has one array for each parameter; arrays
-    /// of columns are empty. `op` and `laws` must outlive the watch.
+    /// Reads the elements' values only if a slice of `slice_elements` elements may overflow for some values.
+    /// Otherwise assumes that elements have any value of their type.
+    ///
+    /// `slice_elements` is 0 for a device, because the host cannot read columns there. `tables` has one array
+    /// for each parameter; arrays of columns are empty. `op` and `laws` must outlive the watch.
     OverflowWatch(const Operator& op, const OperatorLaws& laws, std::span<const Array> tables,
                   std::int64_t slice_elements);
 

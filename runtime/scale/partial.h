@@ -14,8 +14,8 @@ namespace segfold {
 /// The order in which the parts of one segment are combined.
 enum class JoinOrder : std::uint8_t {
     as_cut,  ///< from left to right, so the parentheses depend on the cuts
-    /// In a binary tree over blocks of kJoinBlock elements, counted from the segment's begin, so the
-    /// parentheses do not depend on the cuts.
+    /// As a binary tree over blocks of kJoinBlock elements. Blocks are counted from the segment's begin, so
+    /// the parentheses do not depend on the cuts.
     blocks,
 };
 
@@ -51,17 +51,17 @@ struct SegmentPart {
     bool closes = false;  ///< true if the segment continues after these elements
 };
 
-/// The fold of a part of the elements, cut anywhere. It has the results of segments that begin and end in the
-/// part, and a state for each segment that the part's begin or end cuts.
+/// The fold of a part of the elements, cut anywhere. It has the results of the segments that begin and end in
+/// the part, and a state for each segment that the part's begin or end cuts.
 ///
-/// `a + b` is the partial of both parts; `a` is the earlier part. The sum is associative, and a partial
-/// without elements and segments is its identity. With JoinOrder::blocks the bits of a sum depend only on the
-/// elements, if each cut is a multiple of kJoinBlock elements after the begin of the segment that it cuts.
+/// `a + b` is the partial of both parts; `a` is the earlier part. The sum is associative. Its identity is a
+/// partial without elements and segments. With JoinOrder::blocks the bits of a sum depend only on the
+/// elements, if every cut lies a multiple of kJoinBlock elements after the begin of the segment that it cuts.
 class Partial {
 public:
     using Value = Slot<double>;
 
-    /// Makes the partial of no elements and no segments.
+    /// Makes an empty partial, without elements and segments.
     explicit Partial(std::shared_ptr<const Joining> joining) : joining_(std::move(joining)) {}
     /// Makes a partial of whole segments. Arrays that `results` borrow must live until take_results() or
     /// to_bytes().
@@ -75,7 +75,7 @@ public:
     [[nodiscard]] bool opens() const { return opens_; }
     /// True if the last segment continues in a later part.
     [[nodiscard]] bool closes() const { return closes_; }
-    /// The first segment's number in the whole input.
+    /// The number, in the whole input, of the first segment that this part touches.
     [[nodiscard]] std::int64_t first_segment() const { return first_segment_; }
     /// The number of segments that end in this part.
     [[nodiscard]] std::int64_t num_ended() const { return num_ended_; }
@@ -104,8 +104,8 @@ public:
     /// has taken. The partial can still be a part of sums.
     [[nodiscard]] SegmentResults take_results();
 
-    /// Returns the partial as bytes, for another process. They are 80 bytes, then 16 + 8 F bytes for each
-    /// node of a state of F fields, then the results.
+    /// Returns the partial as bytes, for another process. They are a header of 80 bytes, 16 + 8 F bytes for
+    /// each node of a state of F fields, and the results.
     [[nodiscard]] std::vector<std::byte> to_bytes() const;
     /// Throws InputError for damaged bytes, and for bytes of another fold or version.
     [[nodiscard]] static Partial from_bytes(std::shared_ptr<const Joining> joining,
@@ -114,14 +114,14 @@ public:
 private:
     /// The state of consecutive elements of one segment.
     ///
-    /// With JoinOrder::blocks the state consists of nodes of a binary tree over the segment's blocks. A node
-    /// of level l covers 2^l blocks, and the number of its first block is a multiple of 2^l. The halves of a
-    /// node are combined as soon as both are known. A state therefore has at most two nodes of each level,
-    /// and these depend only on the blocks. With JoinOrder::as_cut there is one node.
+    /// With JoinOrder::as_cut it has one node. With JoinOrder::blocks it has nodes of a binary tree over the
+    /// segment's blocks. A node of level l covers 2^l blocks, and the number of its first block is a multiple
+    /// of 2^l. Two halves are combined as soon as both are known. A state therefore has at most two nodes of
+    /// each level, and the nodes depend only on the blocks.
     struct State {
         struct Node {
             std::int64_t level = 0;
-            std::int64_t place = 0;  ///< number of the first block / 2^level
+            std::int64_t place = 0;  ///< number of the node's first block, divided by 2^level
         };
 
         std::int64_t num_elements = 0;
@@ -140,9 +140,9 @@ private:
     bool opens_ = false, closes_ = false;
     State head_;  ///< state of a segment that began earlier and ends here
     State tail_;  ///< state of a segment that continues in a later part
-    /// Chunks of consecutive segments, in order; take_results() joins them.
+    /// Results of consecutive segments, in chunks; take_results() joins the chunks.
     std::vector<SegmentResults> results_;
-    std::unique_ptr<Evaluator<double>> evaluator_;  ///< null until the first combination
+    std::unique_ptr<Evaluator<double>> evaluator_;  ///< null before the first combine
 };
 
 }  // namespace segfold

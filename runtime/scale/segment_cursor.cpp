@@ -17,11 +17,10 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // number of entries of one read
-/// The least number of entries for which a further thread is started, because starting a thread takes as long
-/// as the work on some 10^5 entries.
+/// Least number of entries per thread. To start a thread takes as long as to process some 10^5 entries.
 constexpr std::int64_t kEntriesEach = std::int64_t{1} << 20;
 
-/// Number of entries in an inner loop. The compiler vectorizes loops with a fixed number of iterations.
+/// Number of entries in an inner loop. A fixed number of iterations lets the compiler vectorize the loop.
 constexpr std::size_t kEntriesTogether = 256;
 
 template <class Index>
@@ -42,7 +41,7 @@ bool rises(std::span<const Index> values)
     return true;
 }
 
-/// Writes the entries of `from`, minus `base`, to `into`. No entry is smaller than `base`.
+/// Writes the entries of `from`, minus `base`, to `into`. Every entry must be at least `base`.
 template <class From, class Into>
 void subtract(std::span<const From> from, From base, Into* into)
 {
@@ -149,7 +148,7 @@ private:
 
     void take_one_by_one(SegmentWindow& window, std::int64_t most)
     {
-        std::int64_t latest = place_.open_begin;  // the begin of the next segment
+        std::int64_t latest = place_.open_begin;  // begin of `segment`
         for (auto segment = place_.segment; segment < num_segments_; ++segment) {
             const auto end = end_of(segment, latest);
             // Empty segments at the window's end belong to the window.
@@ -170,8 +169,8 @@ private:
         is_cut_short_ = true;
     }
 
-    /// Takes offsets of i32 or i64 from memory or from a file without conversion. Does nothing and returns
-    /// false for other segments, for wrong offsets, and for generated offsets, which cannot be read twice.
+    /// Takes offsets of i32 or i64 from memory or from a file, without conversion. Returns false and does
+    /// nothing for other layouts, for invalid offsets, and for generated offsets, which cannot be read twice.
     bool take_offsets(SegmentWindow& window, std::int64_t most)
     {
         const auto type = source_.array ? source_.array->type() : Type::u8;
@@ -181,7 +180,7 @@ private:
         if (lent == nullptr && !source_.array->reads_in_parallel())
             return false;
         const auto left = num_segments_ - place_.segment;
-        // Reads one entry more than the window may take, to see whether segments are left.
+        // Reads one entry beyond `most`, to see whether segments remain.
         const auto all = std::min(left, most < left ? most + 1 : left);
         auto entries = lent != nullptr ? Array::borrow(type, lent, static_cast<std::size_t>(all))
                                        : read_offsets(type, window.end - place_.element, all, window.end);
@@ -189,7 +188,7 @@ private:
                                  : take_offsets<std::int64_t>(window, most, std::move(entries));
     }
 
-    /// Reads the next offsets of a file: at most `all`, and enough to pass element `end`.
+    /// Reads the next offsets of a file: at most `all`, and enough to go past element `end`.
     Array read_offsets(Type type, std::int64_t num_elements, std::int64_t all, std::int64_t end)
     {
         const auto mean = static_cast<double>(num_segments_) /
@@ -305,7 +304,7 @@ private:
                                there_are(num_elements_, "element")));
     }
 
-    /// Sets the segment in which element `place.element` lies; the element is not 0.
+    /// Sets `place.segment` and `place.open_begin` for the element `place.element`, which is not 0.
     void find(SegmentPlace& place)
     {
         if (source_.kind == LayoutKind::uniform) {
@@ -337,7 +336,7 @@ private:
         }
     }
 
-    /// Returns offset number `place`. Reads only this offset and no chunk, because a search needs few
+    /// Returns offset number `place`. Reads this offset alone instead of a chunk, because a search needs few
     /// offsets.
     std::int64_t offset(std::int64_t place)
     {
@@ -353,7 +352,7 @@ private:
     std::int64_t num_segments_ = 0;
     std::vector<std::int64_t> chunk_;
     std::int64_t chunk_begin_ = 0;
-    bool is_cut_short_ = false;  ///< true if the last window had no room for all segments that end at its end
+    bool is_cut_short_ = false;  ///< true if the last window had no room for all segments that end there
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Reads segments part by part, from arrays that need not fit in memory.
+// Reads segments part by part. The arrays that give them need not fit in memory.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -17,9 +17,9 @@
 
 namespace segfold {
 
-/// The groups of a stream, which each element names by a number or by a key.
+/// How the elements of a stream name their groups: by numbers or by keys.
 struct StreamGroups {
-    /// The number of groups; if empty, the largest number of a group plus one. Not for keys.
+    /// Number of groups; if empty, the largest group number plus one. Unused for keys.
     std::optional<std::int64_t> num_groups = {};
     std::optional<KeyOrder> order =
         {};  ///< the order of the results if elements have keys; empty for numbers
@@ -29,8 +29,8 @@ struct StreamGroups {
 struct SegmentSource {
     LayoutKind kind = LayoutKind::whole;  ///< whole, uniform, offsets, lengths, flags, keys or groups
     std::int64_t uniform_length = 0;
-    std::unique_ptr<ArraySource> array = {};  ///< offsets, lengths, flags, keys, or marks of groups
-    StreamGroups groups = {};                 ///< for groups: how the array tells the group of an element
+    std::unique_ptr<ArraySource> array = {};  ///< offsets, lengths, flags, keys or group numbers
+    StreamGroups groups = {};                 ///< used if `kind` is groups
 };
 
 /// The position of a cursor.
@@ -39,7 +39,7 @@ struct SegmentPlace {
     /// The number of the segment that has begun before `element` and has not ended; if there is none, the
     /// number of the next segment.
     std::int64_t segment = 0;
-    /// The first element of `segment`; less than `element` if the segment is open.
+    /// The first element of `segment`; less than `element` if the segment has begun.
     std::int64_t open_begin = 0;
 };
 
@@ -63,19 +63,19 @@ public:
     }
     [[nodiscard]] std::int64_t back() const { return (*this)[size() - 1]; }
 
-    /// Adds an end.
+    /// Appends an end.
     void push_back(std::int64_t end) { own_.push_back(end); }
     /// Sets all ends from an array of i32 or i64.
     void assign(Array ends) { read_ = std::move(ends); }
-    /// Sets `count` ends at distances of `length` elements.
+    /// Sets `count` ends: first_end, first_end + length, ...
     void assign(std::int64_t first_end, std::int64_t length, std::int64_t count)
     {
         first_end_ = first_end;
         length_ = length;
         num_alike_ = static_cast<std::size_t>(count);
     }
-    /// Calls `visitor` with a span of all ends. Must not be called for ends at equal distances, because no
-    /// array holds these ends.
+    /// Calls `visitor` with a span of all ends. Throws InternalError for ends that were set by a length,
+    /// because no array holds them.
     template <class Visit>
     void visit(const Visit& visitor) const
     {
@@ -93,7 +93,7 @@ private:
     std::vector<std::int64_t> own_;
     Array read_;  ///< array of the ends, if `own_` is empty
     std::int64_t first_end_ = 0, length_ = 0;
-    std::size_t num_alike_ = 0;  ///< if not 0: number of ends at equal distances, first_end_ + i * length_
+    std::size_t num_alike_ = 0;  ///< number of ends first_end_ + i * length_; 0 if an array has the ends
 };
 
 /// The segments between two elements.
@@ -109,7 +109,7 @@ struct SegmentWindow {
     {
         return ends[s] - (s == 0 ? from.open_begin : ends[s - 1]);
     }
-    /// The lengths of the first segments that end in the window, at most `most`.
+    /// The lengths of the first `most` segments that end in the window, or of all if there are fewer.
     [[nodiscard]] std::vector<std::int64_t> lengths(std::int64_t most = kAllLengths) const
     {
         std::vector<std::int64_t> all(std::min(ends.size(), static_cast<std::size_t>(most)));
@@ -129,12 +129,12 @@ public:
     struct Step {
         std::int64_t elements = 0;  ///< most elements of the step; at least 1, and at least `block`
         std::int64_t segments = 0;  ///< most segments that end in the step; at least 1
-        /// If not 0: a step cuts a segment only at a multiple of `block` elements after the segment's begin.
-        /// If 0: anywhere.
+        /// If not 0, a step cuts a segment only at a multiple of `block` elements after the segment's begin.
+        /// If 0, a step may cut anywhere.
         std::int64_t block = 0;
-        std::int64_t until = 0;  ///< the step ends at or before this element, which place_of() has returned
+        std::int64_t until = 0;  ///< an element at which the step ends at the latest; a result of place_of()
     };
-    /// Reads the next part. Throws InputError if the segments in it are wrong.
+    /// Reads the next part. Throws InputError if its segments are invalid.
     [[nodiscard]] virtual SegmentWindow next(const Step& step) = 0;
     /// True if no segment is left before element `until`.
     [[nodiscard]] virtual bool is_done(std::int64_t until) const = 0;
@@ -143,19 +143,20 @@ public:
     /// The number of segments; empty if it is unknown before all are read.
     [[nodiscard]] virtual std::optional<std::int64_t> num_segments() const = 0;
 
-    /// For a single segment of unknown length: sets its number of elements. Other cursors throw InputError.
+    /// Sets the number of elements of a single segment of unknown length. Other cursors throw InputError.
     virtual void end_at(std::int64_t num_elements);
     /// Throws InputError if the source has segments after the last element.
     virtual void require_no_more() {}
 
     [[nodiscard]] const SegmentPlace& place() const { return place_; }
-    /// Continues at a place that a cursor of the same source has returned.
+    /// Continues at a position that a cursor of the same source has returned.
     virtual void go_to(const SegmentPlace& place) = 0;
-    /// Returns the place of an element. If `block` is not 0, the place moves back to a multiple of `block`
-    /// elements after its segment's begin. For flags and keys the segment's number is unknown, and set to 0.
+    /// Returns the position of element `element`. If `block` is not 0, moves the position back to a multiple
+    /// of `block` elements after its segment's begin. For flags and keys the segment number is unknown, and
+    /// set to 0.
     [[nodiscard]] virtual SegmentPlace place_of(std::int64_t element, std::int64_t block) = 0;
-    /// For flags and keys, returns the number of segments whose first element lies in [begin, end). For other
-    /// layouts, returns 0.
+    /// Returns the number of segments whose first element lies in [begin, end); always 0 for layouts other
+    /// than flags and keys.
     [[nodiscard]] virtual std::int64_t num_begun(std::int64_t begin, std::int64_t end) = 0;
 
 protected:
@@ -168,7 +169,7 @@ protected:
                                                             std::optional<std::int64_t> num_elements);
 
 /// Makes a slice of the elements and segments of a window. `arrays` has the window's part of each column, and
-/// whole tables. `room`, if not empty, allocates memory for offsets.
+/// whole tables. `room` allocates memory for offsets; if it is empty, the slice allocates.
 [[nodiscard]] Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices,
                              const std::function<Array(Type type, std::size_t length)>& room = {});
 

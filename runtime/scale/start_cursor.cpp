@@ -12,10 +12,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // number of marks of one backward read
+constexpr std::int64_t kMarksAtOnce = std::int64_t{1} << 16;  // number of marks in one backward read
 constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
-/// Consecutive marks: flags or keys.
+/// Consecutive marks. A mark is the flag or the key of one element.
 struct Marks {
     std::int64_t begin = 0;
     Array array;
@@ -120,13 +120,13 @@ public:
             return {};
         if (element >= *num_elements_)
             return {*num_elements_, 0, *num_elements_};
-        // Take the segment of the element before `element`. The part that begins at `element` detects whether
-        // a segment begins there.
+        // The cut belongs to the segment of the element before it. The part after the cut finds out whether a
+        // segment begins at `element`.
         SegmentPlace place{element, 0, begin_of(element - 1)};
         if (block != 0)
             place.element = place.open_begin + (element - 1 - place.open_begin) / block * block;
-        // The part after the cut detects whether a segment begins at the cut; until then the earlier segment
-        // is open.
+        // A segment may begin at the cut itself. The part after the cut finds that out; until then the
+        // earlier segment stays open.
         if (place.element == place.open_begin && place.element > 0)
             place.open_begin = begin_of(place.element - 1);
         return place;
@@ -168,7 +168,7 @@ private:
     }
 
     /// True if a segment begins at element i > 0 of the window. Reads the element's flag, or compares its key
-    /// with the key before it.
+    /// with the preceding key. At the begin of `marks`, key_before_ is the preceding key.
     [[nodiscard]] bool is_start(const Marks& marks, std::int64_t i) const
     {
         if (source_.kind == LayoutKind::whole)
@@ -178,8 +178,8 @@ private:
         return differs(mark(marks, i), i == marks.begin ? key_before_.data() : mark(marks, i - 1));
     }
 
-    /// True if a segment begins at element i > 0, like is_start(), but `marks` must also have the mark before
-    /// element i.
+    /// True if a segment begins at element i > 0. Unlike is_start(), requires that `marks` has element i - 1
+    /// too.
     [[nodiscard]] bool is_start_of(const Marks& marks, std::int64_t i) const
     {
         return source_.kind == LayoutKind::flags ? is_flag(mark(marks, i))
@@ -210,8 +210,8 @@ private:
         return 0;
     }
 
-    /// Returns the marks from `begin` to at most `end`: marks kept from an earlier read, then newly read
-    /// marks.
+    /// Returns the marks from `begin` to at most `end`. Marks left over from the last window come first, then
+    /// newly read marks.
     Marks take(std::int64_t begin, std::int64_t end)
     {
         const auto type = source_.array->type();
@@ -236,7 +236,7 @@ private:
         return marks;
     }
 
-    /// Keeps the marks after a window's end for the next window, and the key before them.
+    /// Keeps the marks after the window's end for the next window, and the key of the window's last element.
     void keep(const Marks& marks, std::int64_t end)
     {
         kept_ = {end, part_of(marks.array, end - marks.begin, marks.end() - end).copy()};
@@ -244,7 +244,7 @@ private:
             key_before_ = part_of(marks.array, end - 1 - marks.begin, 1).copy();
     }
 
-    /// Adds to a window the keys of the segments that end in it.
+    /// Sets the keys of the segments that end in the window.
     void add_keys(SegmentWindow& window, const Marks& marks, const std::vector<std::int64_t>& begins)
     {
         const auto width = size_bytes(source_.array->type());

@@ -1,5 +1,6 @@
 #pragma once
-// A cursor for segments that are given by their begins: flags, keys, and one whole segment of unknown length.
+// A cursor for segments whose ends show only when the next segment begins: flags, keys, and one whole segment
+// of unknown length.
 #include "runtime/scale/segment_cursor.h"
 
 namespace segfold {

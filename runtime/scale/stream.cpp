@@ -31,7 +31,7 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
                 "wish for one, or fold them in one piece");
         FoldOptions fold_options;
         fold_options.plan = state_->options.plan;
-        fold_options.plan.measured_stages = 1;  // as in slices of other segments
+        fold_options.plan.measured_stages = 1;  // the same number as for slices of other layouts
         state_->read_groups([&session, fold_options](const Operator& part, std::span<const ArrayView> inputs,
                                                      const SegmentsView& segments) {
             return session.fold(part, inputs, segments, fold_options);

@@ -20,7 +20,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 128;  // bytes of a .npy header, enough for any number of segments
+constexpr std::size_t kHeaderBytes = 128;  // bytes of a .npy header, enough for any array length
 
 std::string field_path(const std::string& path, const std::string& field)
 {
@@ -87,7 +87,7 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
                          : names_.size() == 1 ? path
                                               : field_path(path, name));
     if (unfinished == Unfinished::removed)
-        open({});  // if a file cannot be made, throws before the fold
+        open({});  // throws before the fold begins if a file cannot be made
 }
 
 StreamOutput::~StreamOutput()
@@ -95,7 +95,7 @@ StreamOutput::~StreamOutput()
     note_the_rest();
     if (is_noted_ || files_.empty() || unfinished_ == Unfinished::removed)
         return;
-    for (const auto& path : paths_)  // no run can continue these files without a resume state
+    for (const auto& path : paths_)  // without a resume state no run can continue these files
         std::remove(PartialFile::partial_name(path).c_str());
 }
 
@@ -175,7 +175,7 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments, con
 {
     if (files_.empty())
         open({});
-    if (num_segments == 0 && num_elements == 0)  // such as a slice of groups, which has no keys
+    if (num_segments == 0 && num_elements == 0)  // such as a slice of groups, which ends no segment
         return;
     const auto before = std::exchange(unnoted_, std::nullopt);
     std::vector<std::uint64_t> bytes;
@@ -207,7 +207,7 @@ void StreamOutput::take(const StreamResults& results, const StreamState& state)
         return;
     }
     unnoted_ = state;
-    // The first state is written at once, because a disk that fills up later has no room for it.
+    // The first state is written at once, because a disk that fills up later may have no room for it.
     if (!is_noted_ || std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);
 }

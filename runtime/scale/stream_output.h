@@ -13,10 +13,11 @@
 namespace segfold {
 
 /// Writes one .npy file for each result field, for each output and for the keys, or an .npz archive of all
-/// arrays. If there are no results of segments, keys are written only to an archive.
+/// arrays. Without results of segments, keys are written only to an archive.
 ///
-/// Writes results to NAME.partial, and the resume state to NAME.resume about once a second and when an error
-/// ends the run. When all files are complete, they get their final names or are packed into the archive.
+/// Writes results to NAME.partial. Writes the resume state to NAME.resume about once a second, and when an
+/// error ends the run. When all files are complete, they get their final names or are packed into the
+/// archive.
 class StreamOutput {
 public:
     /// `path` ends in .npz or in .npy. If there is more than one array, .FIELD is put before .npy. Throws
@@ -25,12 +26,12 @@ public:
                  std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
 
-    /// Returns the state that a stopped run has left. Returns nothing if no run has left a state; the output
-    /// then begins anew. Throws InputError for the state of another stream.
+    /// Returns the state that a stopped run has left. If there is none, returns nothing, and the output
+    /// begins anew. Throws InputError for the state of another stream.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
-    /// Writes running results and keys at their places, without a resume state. The first call must have the
-    /// last ones.
+    /// Writes running results and keys at their final positions, without a resume state. The first call must
+    /// have the results that end the files.
     void put(const StreamResults& results);
     /// Writes results of the next segments, and running results of the next elements, without a resume state.
     void append(const Results& results, std::int64_t num_segments, const Results& running = {},
@@ -38,9 +39,9 @@ public:
     /// Completes the files: gives them their final names, or packs them into the archive.
     void commit();
 
-    /// Returns a sentence that names the files that a run leaves if it ends now, and tells how to resume;
-    /// empty if the run leaves no files. `when` completes "--resume goes on from them", for example "with the
-    /// same flags".
+    /// Returns a sentence for the case that the run ends now. It names the files that remain and tells how to
+    /// resume; it is empty if no files remain. `when` completes "--resume goes on from them", for example
+    /// "with the same flags".
     [[nodiscard]] std::string left_behind(std::string_view when);
     [[nodiscard]] std::vector<std::string> files() const;
     /// The name of the array of keys; empty without keys.
@@ -63,11 +64,12 @@ private:
     std::vector<std::string> paths_;  ///< paths of the arrays' files; temporary files for an archive
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
-    /// Number of arrays of segments' results, which come first; outputs and then keys follow.
+    /// Number of arrays with results of segments. They come first; the arrays of outputs follow, then the
+    /// keys.
     std::size_t num_fields_ = 0;
     std::size_t num_outputs_ = 0;
     std::int64_t num_segments_ = 0, num_elements_ = 0;
-    std::optional<StreamState> unnoted_;  ///< the latest state, if the resume file does not have it yet
+    std::optional<StreamState> unnoted_;  ///< the latest state, if the resume file does not have it
     bool is_noted_ = false;               ///< true if the resume file has a state
     std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
 };

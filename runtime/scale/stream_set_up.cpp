@@ -22,17 +22,17 @@ void Stream::State::set_up(SliceDevice&& device, const std::function<SliceProble
     num_elements = lengths->known();
     read_tables();
     const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
-    // Sorting a slice by group takes a copy of its columns, and some 16 bytes for each element.
+    // Sorting a slice by group needs a copy of its columns, and about 16 bytes for each element.
     const auto bytes = sizes.each() * (groups ? 3 : 1);
-    // The scratch memory of plans takes the rest of a device's memory.
+    // Leave the rest of a device's memory to the scratch memory of plans.
     const auto share = engine ? detail::kUsableShare : 1;
     const auto usable = share * static_cast<double>(options.memory_bytes);
-    constexpr double kMostElements = 0x1p48;  // the bound if elements take no memory
+    constexpr double kMostElements = 0x1p48;  // bound for elements that take no memory
     slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
     if (engine && sizes.copied > 0)
         slice_elements =
             std::min(slice_elements, static_cast<std::int64_t>(detail::kMostCopied / sizes.copied));
-    // The buffers are as large as a slice, also if far fewer elements come.
+    // The buffers have the size of a slice, even if far fewer elements come.
     if (!num_elements)
         slice_elements = std::min(slice_elements, static_cast<std::int64_t>(detail::kMostUncounted / bytes));
     marks = input.segments.array.get();

@@ -1,5 +1,5 @@
 #pragma once
-// The implementation of a stream: one thread reads slices, another folds them; internal.
+// The internal implementation of a stream. One thread reads slices while another folds them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,24 +30,24 @@ namespace detail {
 using Clock = std::chrono::steady_clock;
 inline constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 inline constexpr double kUsableShare = 15.0 / 16;
-/// Most bytes of a slice's columns on a device. The bound is small, because the link is idle until the first
-/// slice is read and while the last slice is folded.
+/// Largest size in bytes of a slice's columns on a device. It is small, because the link to the device is
+/// idle until the first slice is read and while the last slice is folded.
 inline constexpr double kMostCopied = 0x1p26;
-/// Most bytes of the slices of a stream whose length is unknown.
+/// Largest size in bytes of the slices of a stream whose length is unknown.
 inline constexpr double kMostUncounted = 0x1p30;
 inline constexpr double kReadingShare =
-    1.0 / 4;  // share of the usable memory that the buffers for reading sources take
+    1.0 / 4;  // share of the usable memory for the buffers into which sources are read
 
 /// A slice that was read but not yet folded.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter: a copy, or lent by the source; empty for tables
-    SegmentPlace after;          ///< the cursor's place after the slice
+    std::vector<Array> columns;  ///< one for each parameter: copied, or lent by the source; empty for tables
+    SegmentPlace after;          ///< position of the cursor after the slice
     /// Number of the stream's elements; empty if not yet known.
     std::optional<std::int64_t> all_elements = {};
     std::size_t room = 0;
     Slice slice;
-    PreparedSlice prepared;                    ///< `slice`, divided into runs of the back end
+    PreparedSlice prepared;                    ///< `slice`, divided into the back end's runs
     std::vector<ElementResults> running = {};  ///< running results, once the slice is folded
 };
 
@@ -68,7 +68,8 @@ struct Stream::State {
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_streams(op);
-        // A scan of a slice needs the state of the slice before, so slices are folded in host memory.
+        // A scan needs the state of the preceding slice, and groups are folded by the session. Both fold
+        // slices in host memory.
         if (op.scan || input.segments.kind == LayoutKind::groups)
             this->engine.reset();
         for (std::size_t i = 0; i < input.parameters.size() && i < op.parameters.size(); ++i)
@@ -77,8 +78,8 @@ struct Stream::State {
             input.segments.array->set_role(fmt::format("the {}", name(input.segments.kind)));
     }
 
-    /// Makes this a stream of groups: their marks are read as one more column of one segment, and `fold_part`
-    /// folds each slice.
+    /// Turns this into a stream of groups. Group numbers or keys are read as one more column of a single
+    /// segment, and `fold_part` folds each slice.
     void read_groups(GroupTotals::FoldPart fold_part);
 
     /// Prepares the stream for its first slice. Checks the parameters before it calls `make_problem`.
@@ -87,7 +88,7 @@ struct Stream::State {
     /// True if slices are read from the end of the input to its begin.
     [[nodiscard]] bool is_reverse() const { return op.scan && op.scan->reverse; }
 
-    /// Throws InputError if an array cannot be read from its end.
+    /// Throws InputError if an array can be read only from its begin.
     void require_any_order() const
     {
         const auto require = [&](const ArraySource& source) {
@@ -110,7 +111,8 @@ struct Stream::State {
     /// The values of scalar parameters, which are known before the columns are read.
     [[nodiscard]] ScalarValues scalars() const { return scalar_values(op, tables); }
 
-    /// Reads `wanted` elements of a column. Sets `count` to the number of elements that the source had.
+    /// Reads `wanted` elements of column `i` into buffer set `room`. Sets `count` to the number of elements
+    /// that the source had.
     Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
                       std::int64_t& count)
     {
@@ -130,7 +132,8 @@ struct Stream::State {
 
     [[nodiscard]] std::size_t num_rooms() const { return pipeline ? SlicePipeline::kRooms : kHostRooms; }
 
-    /// Reads the next slice into a room. On a device, threads may still read its columns after the return.
+    /// Reads the next slice into buffer set `room`. On a device, threads may still be reading its columns
+    /// after the return.
     std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
     {
         auto begin_of_part = Clock::now();
@@ -160,7 +163,7 @@ struct Stream::State {
         loaded->after = cursor->place();
         loaded->all_elements = num_elements;
         if (groups) {
-            window.ends = {};  // groups end with the stream
+            window.ends = {};  // groups have no results before the stream ends
             timeline.reading += detail::seconds_since(begin_of_part);
             return loaded;
         }
@@ -225,7 +228,7 @@ struct Stream::State {
                                              advice_on_empty_segments(op)));
     }
 
-    /// Returns the partial of a slice. The partial may borrow results in the slice's room.
+    /// Returns the partial of a slice. The partial may borrow results from the slice's buffers.
     Partial fold(LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
@@ -234,7 +237,7 @@ struct Stream::State {
         try {
             if (groups) {
                 const auto begin_of_fold = Clock::now();
-                const auto arrays = arrays_of(loaded);  // the marks come last
+                const auto arrays = arrays_of(loaded);  // the last array has the group numbers or keys
                 groups->add(arrays, arrays.back(), window.from.element);
                 const SegmentWindow longest{{window.from.element, 0, window.end - groups->longest()},
                                             window.end};
@@ -258,17 +261,17 @@ struct Stream::State {
         }
     }
 
-    /// Scans a slice from the state of the slices before it on the way of the scan.
+    /// Scans a slice, continuing from the state of the slices scanned before it.
     Partial scan(LoadedSlice& loaded)
     {
         folder->carry(loaded.prepared, is_reverse() ? before->state_at_begin() : before->state_at_end());
         auto partial = folder->fold(loaded.prepared, &times, &loaded.running);
         add(*before, partial.borders());
-        (void)before->take_results();  // drops the result of a cut segment, because `partial` has this result
+        (void)before->take_results();  // drops the result of a cut segment, which `partial` also has
         return partial;
     }
 
-    /// Adds the partial of the next slice on the way of the scan.
+    /// Adds the partial of the next scanned slice: after `sum`, or before it in a reverse scan.
     void add(Partial& sum, Partial&& next) const
     {
         if (is_reverse())
@@ -301,7 +304,7 @@ struct Stream::State {
     [[nodiscard]] SliceFolder& at_work() { return folds_ends ? *ends : *folder; }
 
     /// Folds slices up to element `until` and passes their partials to `take`. Another thread reads slices
-    /// ahead, as far as rooms allow.
+    /// ahead while buffers are free.
     void fold_all(std::int64_t until, const std::function<void(LoadedSlice&, Partial&&)>& take)
     {
         const auto begin_of_all = Clock::now();
@@ -330,7 +333,7 @@ struct Stream::State {
             times.seconds += detail::seconds_since(begin_of_all);
     }
 
-    /// Reads the segments up to element `until`, and returns the places where slices begin.
+    /// Reads the segments up to element `until`, and returns the positions at which slices begin.
     std::vector<SegmentPlace> places_of_slices(std::int64_t until)
     {
         std::vector<SegmentPlace> places;
@@ -342,8 +345,8 @@ struct Stream::State {
         return places;
     }
 
-    /// Reads slice after slice. If threads still read a slice's columns, the slice is started only after the
-    /// next slice is opened, so that threads always have columns to read.
+    /// Reads slice after slice. If threads are still reading a slice's columns, the slice is folded only
+    /// after the next slice is opened. So the threads always have columns to read.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
@@ -377,7 +380,7 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
-            // Without elements load(), which also calls require_no_more(), may not have run.
+            // Without elements, load() may not have run, and so not have called require_no_more().
             if (cursor->num_elements() == 0)
                 require_no_more();
             queue.end({});
@@ -420,15 +423,15 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which later ranks continue
-    bool folds_ends = false;          ///< true while `ends` folds in place of `folder`
+    std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which other ranks continue
+    bool folds_ends = false;          ///< true while `ends` is used in place of `folder`
     /// For a scan: the sum of the slices so far, without results.
     std::optional<Partial> before;
     std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
     std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
     std::optional<Partial> all;                             ///< the sum of the folded slices, without results
-    std::optional<GroupTotals> groups;                      ///< for groups: in place of `all`
+    std::optional<GroupTotals> groups;                      ///< used for groups, in place of `all`
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

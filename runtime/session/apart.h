@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// Memory that a caller lends, with its name for messages.
+/// Memory that a caller lends to a call. Messages call it by `what` and `name`.
 struct Lent {
-    std::string_view what;  ///< begins the text for messages, such as "the results of"
-    std::string_view name;  ///< the second part of this text, in quotes; omitted if empty
+    std::string_view what;  ///< such as "the results of"
+    std::string_view name;  ///< shown in quotes after `what`; empty if there is no name
     const void* data = nullptr;
     std::int64_t bytes = 0;
     Place place = Place::host;
@@ -35,7 +35,7 @@ struct RunArrays {
     const Operator& op;
     std::span<const ArrayView> inputs;
     const SegmentsView& segments;
-    std::span<const MutableArrayView> results;  ///< one array for each result field, then one for each output
+    std::span<const MutableArrayView> results;  ///< one array per result field, then one per output
     std::int64_t num_results = 0;               ///< length of each result field
     std::int64_t num_outputs = 0;               ///< length of each output of a `map`
     std::int64_t num_keys = 0;                  ///< length of the array for keys of found segments

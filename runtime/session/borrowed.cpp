@@ -20,7 +20,7 @@ bool has_address(const void* data, std::int64_t length)
     return length >= 0 && length <= kMostLentElements && (data != nullptr || length == 0);
 }
 
-/// Borrows an array. Messages name the array "the offsets" or "the elements of 'x'".
+/// Borrows an array. `what` and `of` name it in messages, as in "the offsets" or "the elements of 'x'".
 Array borrow(const ArrayView& view, std::string_view what, std::string_view of = {})
 {
     const auto name = [&] { return of.empty() ? std::string(what) : fmt::format("{} of '{}'", what, of); };
@@ -98,8 +98,9 @@ std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
     });
 }
 
-/// Returns an error message if a part of an operator does not set exactly the fields `fields`, in their
-/// order; empty if it does. The message calls a field by `kind`, such as "state field" or "result".
+/// Returns an error message if `block`, the part called `part`, does not set exactly the fields `fields` in
+/// their order; empty if it does. `kind` is the message's word for a field, such as "state field" or
+/// "result".
 template <class Fields>
 std::string misfit_of_part(std::string_view part, const Block& block, const Fields& fields,
                            std::string_view kind)

@@ -209,7 +209,7 @@ std::shared_ptr<OperatorPlans> SessionCore::plans_of(const Operator& op)
 {
     constexpr std::size_t kMost = 64;
     const auto backend = running();
-    // Equal operators share plans only if their sources are the same, because messages quote the
+    // Equal operators share plans only if their source texts are equal too, because messages quote the
     // source.
     const auto is_of_same_text = [&](const Operator& other) {
         return op.source == other.source ||
@@ -246,7 +246,7 @@ Chosen SessionCore::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = this->laws(workload);
     if (!backend->runs_stages()) {
         Chosen none;
-        if (is_folded_in_order(laws))  // a back end without stages also warns of overflow
+        if (is_folded_in_order(laws))  // back ends without stages warn of overflow too
             none.warnings = law_warnings(laws, workload.op);
         return none;
     }
@@ -329,7 +329,7 @@ FoldRun SessionCore::fold(const Workload& workload, const FoldWishes& wishes,
         wishes.on_check();
     const auto laws = this->laws(workload);
     run.doubtful_laws = laws.relied_on_in_doubt();
-    std::optional<Workload> sorted;  // the reference and Thrust take only sorted elements
+    std::optional<Workload> sorted;  // needed because the reference and Thrust take only sorted elements
     if (workload.segments.form == SegmentForm::groups)
         sorted = sorted_by_group(workload);
     run.validation = validate(sorted ? *sorted : workload, run.results, laws.is_associative(), has_thrust);
@@ -431,8 +431,8 @@ Plan SessionCore::plan(const Operator& op, const SegmentsView& segments, std::in
     const auto backend = running();
     require_operator(op);
     require_stages(options.request, *backend);
-    // A plan cannot sort, so it takes a native kernel of any rank. Kernels of rank 0 on a GPU have no room
-    // for so many groups.
+    // A plan cannot sort. On a native back end, any kernel that takes unsorted elements will do. On a GPU, a
+    // kernel with rank 0 has too little memory for this many groups.
     const bool is_native = backend->dialect() == Dialect::native;
     if (segments.kind == LayoutKind::groups && segments.num_groups && !segments.group_order &&
         backend->runs_stages() && !backend->interprets() && !options.request.stage &&

@@ -1,5 +1,5 @@
 #pragma once
-// The implementation of a session, for the program, Python and measurements; internal.
+// The implementation of a session; internal. The program, the Python package and measurements use it.
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -22,7 +22,7 @@ struct NumberedKeys;
 
 /// The back end, stages, judged laws, tuning records and kept plans of a session.
 ///
-/// Each is set up on first use. Several threads may use the object; their runs take turns.
+/// Each of them is set up on first use. Several threads may use the object; their runs take turns.
 class SessionCore {
 public:
     /// Throws InputError for options that exclude each other.
@@ -34,64 +34,67 @@ public:
     [[nodiscard]] const Catalogue& catalogue() { return *catalogue(*running()); }
 
     /// Returns the laws of an operator for unknown data; see Session::laws(). If `proof` is not null, judges
-    /// the laws anew, with these options.
+    /// the laws again with these options.
     [[nodiscard]] OperatorLaws laws(const Operator& op, const ScalarValues& scalars = {},
                                     const prove::ProofOptions* proof = nullptr);
-    /// Returns the laws on which a fold of a workload may rely: laws that hold for its scalars and that its
-    /// data do not refute.
+    /// Returns the laws on which a fold of this workload may rely. They hold for the workload's scalars, and
+    /// its data do not refute them.
     [[nodiscard]] OperatorLaws laws(const Workload& workload);
 
-    /// Chooses a plan for a workload. `is_once` is true for the first fold of an operator; see First.
-    /// `without_records` is the reason to use no tuning records; if it is
-    /// empty, records are used.
+    /// Chooses a plan for a workload.
+    ///
+    /// `is_once` is true for the first fold of an operator; see First. `without_records` is the reason not to
+    /// use tuning records; if it is empty, records are used.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
                                 const std::string& without_records = "", bool is_once = false);
     /// Returns the problem of a workload on this session's back end.
     [[nodiscard]] Problem problem_of(const Workload& workload, const OperatorLaws& laws);
-    /// Chooses a plan for a problem whose data are unknown except for their shape and their laws.
+    /// Chooses a plan for data of which only the shape and the laws are known.
     [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                 const PlanRequest& request, const std::string& without_records = "");
-    /// Folds a workload by the text of a plan, which is null for a back end without stages. `times`, if not
-    /// null, receives the times of the run's parts.
+    /// Folds a workload by the text of a plan; `text` is null for a back end without stages. If `times` is
+    /// not null, sets it to the times of the run.
     Results run(const Workload& workload, const Emitted* text, RunTimes* times = nullptr);
 
-    /// Chooses a plan, runs it, and checks the results if `wishes` say so. `others` are sessions on other
-    /// devices of the same back end; all devices share the slices. Throws like Session::fold().
+    /// Chooses a plan, runs it, and checks the results if `wishes.check` is true. `others` are sessions on
+    /// other devices of the same back end; the devices share the slices. Throws like Session::fold().
     [[nodiscard]] FoldRun fold(const Workload& workload, const FoldWishes& wishes,
                                std::span<SessionCore* const> others = {});
     /// Folds the caller's arrays; see Session::fold().
     [[nodiscard]] Folded fold(const Operator& op, std::span<const ArrayView> inputs,
                               const SegmentsView& segments, const FoldOptions& options);
-    /// Folds elements in groups, or by keys in any order. If takes_groups() is true, a kernel reads the
-    /// elements where they lie. If it is false, fold() folds copies sorted by group.
+    /// Folds elements by groups, or by keys in any order. If takes_groups() is true, a kernel reads the
+    /// elements unsorted. Otherwise folds copies that are sorted by group.
     [[nodiscard]] Folded fold_groups(const Operator& op, std::span<const ArrayView> inputs,
                                      const SegmentsView& segments, const FoldOptions& options);
-    /// True if a kernel of the back end can fold unsorted elements by the numbers of their groups, and, if
-    /// the caller `may_sort` them instead, is expected to be faster than that. `segments` must have a number
-    /// of groups. If `data` is null, the plan must serve any data.
+    /// True if a kernel of the back end can fold unsorted elements by their group numbers. If `may_sort` is
+    /// true, that kernel must also be expected to be faster than sorting. `segments` must have a number of
+    /// groups. If `data` is null, the kernel must serve any data.
     [[nodiscard]] bool takes_groups(const Operator& op, const SegmentsView& segments,
                                     std::int64_t num_elements, const PlanRequest& request,
                                     const Workload* data = nullptr, bool may_sort = true);
-    /// Numbers the keys of by(). Returns nothing for other segments, and for keys that are sorted faster
-    /// without numbers.
+    /// Numbers the keys of by(). Returns nothing for other segments, and if sorting by key is faster than
+    /// numbering.
     [[nodiscard]] std::optional<NumberedKeys> numbered_keys(const Operator& op,
                                                             std::span<const ArrayView> inputs,
                                                             const SegmentsView& segments,
                                                             const PlanRequest& request);
-    /// Folds groups by a kernel that takes_groups(); nothing if there is none. `numbered` is the result of
-    /// numbered_keys() if the segments come from by().
+    /// Folds groups by a kernel that takes unsorted elements. Returns nothing if there is no such kernel.
+    /// `numbered` is the result of numbered_keys() if the segments come from by().
     [[nodiscard]] std::optional<Folded> fold_unsorted(const Operator& op, std::span<const ArrayView> inputs,
                                                       const SegmentsView& segments,
                                                       const std::optional<NumberedKeys>& numbered,
                                                       const FoldOptions& options);
-    /// Folds a workload of the caller's arrays. The result also reports the plan and the check.
+    /// Folds a workload made of the caller's arrays. The result includes the plan and the findings of the
+    /// check.
     [[nodiscard]] Folded fold_workload(const Operator& op, const Workload& workload,
                                        const SegmentsView& segments, const FoldOptions& options);
-    /// Folds the caller's arrays without a kept plan: judges the laws on these data and chooses anew.
+    /// Folds the caller's arrays without a kept plan. Judges the laws on these data and chooses a plan for
+    /// them.
     [[nodiscard]] Folded fold_anew(const Operator& op, std::span<const ArrayView> inputs,
                                    const SegmentsView& segments, const FoldOptions& options);
-    /// Folds by a kept plan. Returns nothing if no plan can be kept, and for wrong arrays, whose error
-    /// fold_anew() reports.
+    /// Folds by a kept plan. Returns nothing if no plan can be kept, or if the arrays are invalid;
+    /// fold_anew() then reports the error.
     [[nodiscard]] std::optional<Folded> fold_by_kept_plan(const Operator& op,
                                                           std::span<const ArrayView> inputs,
                                                           const SegmentsView& segments,
@@ -99,16 +102,17 @@ public:
 
     [[nodiscard]] Plan plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                             const PlanOptions& options);
-    /// Returns the kept plans of an operator, which all callers of the session share.
+    /// Returns the kept plans of an operator. All callers of the session share them.
     [[nodiscard]] std::shared_ptr<OperatorPlans> plans_of(const Operator& op);
-    /// Returns a kept plan for a fold on the host, or makes a plan and keeps it. Returns none if no plan can
-    /// be kept, or if the laws depend on the data, which only fold_anew() reads. Replaces flags or keys in
-    /// `fold` by offsets. Calls `run` for work that takes long.
+    /// Returns a kept plan for a fold on the host, or makes a plan and keeps it. Replaces flags or keys in
+    /// `fold` by offsets. Calls `run` for slow work.
+    ///
+    /// Returns no plan if none can be kept, or if the laws depend on the data, which only fold_anew() reads.
     [[nodiscard]] PlannedFold plan_for(const std::shared_ptr<Fold>& fold, const Runner& run);
 
     void forget_records();
-    /// Returns the number of changes of tuning records and of knowledge about laws. After a change, kept
-    /// plans are out of date: the session might choose others.
+    /// Returns the number of changes to tuning records and to known laws. Kept plans are out of date after a
+    /// change, because the session might now choose other plans.
     [[nodiscard]] std::uint64_t num_findings() const;
 
 private:
@@ -118,13 +122,13 @@ private:
     };
 
     std::shared_ptr<const RecordStore> records();
-    /// Returns the spot records, which are read with records().
+    /// Returns the spot records (see choice/spot.h). They are read together with records().
     std::shared_ptr<SpotRecords> spots();
-    /// Measures the first stages of the order on a workload, and returns the results of the fastest; fold()
-    /// without a check and slices.
+    /// Measures the best-ranked stages on a workload, and returns the results of the fastest stage. fold()
+    /// calls it if there are no slices and no check.
     FoldRun fold_measured(const Workload& workload, const FoldWishes& wishes);
     std::shared_ptr<Backend> running();
-    /// Returns the stages of a back end. Reproducible plans use a GPU's stages, also on a native back end.
+    /// Returns the stages of a back end. Reproducible plans use the GPU stages even on a native back end.
     [[nodiscard]] std::shared_ptr<const Catalogue> catalogue(const Backend& of,
                                                              bool is_reproducible = false) const;
     [[nodiscard]] bool is_first_fold_of(const Operator& op);
@@ -141,12 +145,12 @@ private:
     std::shared_ptr<EmittedTexts> texts_ = std::make_shared<EmittedTexts>();  ///< shared with plans
     std::shared_ptr<Backend> backend_;
     std::map<Digest, Judged> judged_;
-    std::map<std::pair<Digest, std::string>, OperatorLaws> judged_for_scalars_;  ///< by the scalars' values
+    std::map<std::pair<Digest, std::string>, OperatorLaws> judged_for_scalars_;  ///< by operator and scalars
     std::set<Digest> folded_;  ///< operators that fold() has folded
     std::shared_ptr<const RecordStore> store_;
     std::shared_ptr<SpotRecords> spots_;
     std::atomic<std::uint64_t> num_forgotten_ = 0;         ///< number of calls of forget_records()
-    std::list<std::shared_ptr<OperatorPlans>> operators_;  ///< the operator used last comes first
+    std::list<std::shared_ptr<OperatorPlans>> operators_;  ///< the most recently used operator comes first
 };
 
 /// Throws InputError after the session was moved from.

@@ -17,10 +17,10 @@ struct FoldSizes {
     std::int64_t num_segments, num_elements, num_features;
 };
 
-/// Writes results, and keys and numbers of found segments, into the memory that the caller lends.
+/// Writes results, and the keys and the number of found segments, to the caller's memory.
 ///
-/// Throws InputError before it writes if an array has another type or is too short, or if two of the arrays
-/// share memory. The fold's input arrays may receive results, because all elements have been read.
+/// Throws InputError before it writes anything if an array has another type or is too short, or if two of the
+/// arrays share memory. An input array of the fold may receive results, because all elements have been read.
 void deliver(const Results& results, const FoldSizes& sizes, const Segments& found,
              const SegmentsView& segments, std::span<const MutableArrayView> into);
 

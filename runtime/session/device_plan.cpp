@@ -49,8 +49,8 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
 
 namespace {
 
-/// Returns an allocator that works in the order of `stream`. While `stream` is captured, the graph owns the
-/// memory.
+/// Returns an allocator that allocates and frees in the order of `stream`. While `stream` is being captured,
+/// the graph owns the memory.
 DeviceAllocator memory_of_graph(const cuda::Context& context, CUstream_st* stream)
 {
     return {[context, stream](std::size_t bytes) {
@@ -205,8 +205,8 @@ void DevicePlan::allocate()
     }
     if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
         scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
-    // One 32-bit word for each parameter, padded to 8 bytes. Then 8 bytes for the result of the check of
-    // segments, or for the word that records group numbers that are too large.
+    // One 32-bit word for each parameter, padded to 8 bytes. The last 8 bytes are the result of the check of
+    // segments, or record group numbers that are too large.
     const auto words = static_cast<std::int64_t>(words_of_parameters());
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments ||
         sizes_.form == SegmentForm::groups) {
@@ -406,7 +406,7 @@ void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& se
                 cuda::check(cuda::driver().cuMemsetD8Async(address(result.data), 0, bytes, handle(stream)),
                             "cuMemsetD8Async");
         }
-    // If no kernel runs, no kernel writes the number of segments, so this call sets the number to 0.
+    // If no kernel runs, no kernel writes the number of segments. Set it to 0.
     if (is_found(sizes_.form) && sequence_.empty())
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),

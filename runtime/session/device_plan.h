@@ -13,7 +13,7 @@
 
 namespace segfold {
 
-/// Returns the request to the compiler for the kernels that make offsets of lengths and check segments.
+/// Returns the compile request for two kernels: one makes offsets from lengths, the other checks segments.
 [[nodiscard]] cuda::CompileRequest item_offsets_request(const std::string& architecture, int index_bits);
 
 /// Memory of a plan, allocated by the plan or by the caller's allocator.
@@ -25,8 +25,8 @@ public:
     PlanMemory& operator=(PlanMemory&&) = delete;
 
     [[nodiscard]] std::uint64_t address() const { return address_; }
-    /// Sets the memory to zero. If `captured` is not null, the graph into which this stream is captured sets
-    /// it to zero instead.
+    /// Sets the memory to zero. If `captured` is not null, adds the zeroing to the graph that this stream is
+    /// capturing.
     void zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured = nullptr) const;
 
 private:
@@ -44,10 +44,10 @@ public:
     /// Makes a plan with the program of `other` and scratch memory of its own.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes);
 
-    /// Queues the fold. The caller must have checked number, types, lengths and places of the arrays.
+    /// Queues the fold. The caller must have checked number, types, lengths and locations of the arrays.
     ///
-    /// If the stream is captured, the graph has scratch memory of its own, so that the plan may run while the
-    /// graph runs. Returns true if it is captured.
+    /// If the stream is being captured, returns true, and the graph gets scratch memory of its own. The plan
+    /// may then run while the graph runs.
     bool run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream);
     /// Waits for the stream. Returns true if a run has read a group number that is too large.
@@ -58,16 +58,16 @@ public:
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
 private:
-    /// Makes a copy of `other` for a captured stream. The graph into which `captured` is captured owns the
-    /// copy's scratch memory.
+    /// Makes a copy of `other` for a captured stream. The graph that `captured` is capturing owns the copy's
+    /// scratch memory.
     DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured);
     void queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream);
-    /// Keeps the compiled kernels loaded until the process ends, because the end of a captured graph is
+    /// Keeps the compiled kernels loaded until the process ends, because the lifetime of a captured graph is
     /// unknown.
     void keep_kernels() const;
 
-    struct Offsets;  ///< loaded kernels that make offsets of lengths and check offsets
+    struct Offsets;  ///< loaded kernels: one makes offsets from lengths, one checks offsets
     /// The arguments of the kernel make_offsets.
     struct Making {
         std::uint64_t lengths = 0, offsets = 0, words = 0, state = 0;
@@ -81,7 +81,8 @@ private:
     };
 
     void allocate();
-    /// Bytes of the words in which kernels record reads past tables' ends: 4 for each parameter, padded to 8.
+    /// Number of bytes in which kernels record reads past tables' ends: 4 per parameter, padded to a multiple
+    /// of 8.
     [[nodiscard]] std::size_t words_of_parameters() const { return (op_.parameters.size() + 1) / 2 * 2 * 4; }
     void bind_segments(const SegmentsView& segments);
     /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.

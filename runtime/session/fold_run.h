@@ -19,34 +19,33 @@ class SessionCore;
 
 /// Options of a fold; internal.
 struct FoldWishes {
-    /// The number of slices; 0 for a fold in one piece. There are at most as many slices as elements in
-    /// segments.
+    /// The number of slices; 0 for a fold without slices. At most the number of elements in segments is used.
     std::int64_t num_slices = 0;
-    /// Requested plan; if the fold is cut into slices, for segments inside slices.
+    /// The requested plan. If there are slices, it is for the segments inside slices.
     PlanRequest plan = {};
-    std::string without_records = {};  ///< the reason to use no tuning record; empty if records are used
+    std::string without_records = {};  ///< reason not to use tuning records; empty if they are used
     bool check = false;                ///< true if the results must be compared with the reference and Thrust
-    /// Called with the choice: before a fold in one piece, after a fold in slices.
+    /// Called with the choice. Without slices it is called before the fold, with slices after it.
     std::function<void(const Chosen&)> on_choice = {};
     std::function<void()> on_check = {};  ///< called before the comparison
-    /// Text for messages on how to request a fold in one piece. If empty, messages name the program's flags.
+    /// Tells the user, in messages, how to request a fold without slices. If empty, messages name the
+    /// program's flags.
     std::string one_piece = {};
 };
 
 /// The results of a fold, and how it was run.
 struct FoldRun {
-    Results results;  ///< the fold's results; if the layout is `keys`, with the segments' keys
-    Chosen chosen;    ///< if the fold was cut into slices: the choice for segments inside slices
+    Results results;  ///< results of the fold, with the segments' keys if the layout is `keys`
+    Chosen chosen;    ///< the choice; if there are slices, for the segments inside slices
     RunTimes times;   ///< sums over all devices
     std::optional<Validation> validation;
-    std::vector<Law> doubtful_laws = {};  ///< refuted laws that a checked fold relied on
+    std::vector<Law> doubtful_laws = {};  ///< refuted laws on which a checked fold relied
 };
 
-/// Cuts the elements into slices, folds each slice alone on one of the devices, and joins the slices in
-/// order.
+/// Cuts the elements into slices, folds each slice on one of the devices, and joins the slices in order.
 ///
-/// Defined in runtime/scale, which uses this folder. Throws the errors of Session::fold(), and InputError for
-/// an operator that cannot be folded in slices.
+/// Defined in runtime/scale, which uses this folder. Throws like Session::fold(), and InputError for an
+/// operator that cannot be folded in slices.
 [[nodiscard]] FoldRun fold_in_slices(std::span<SessionCore* const> devices, const Workload& workload,
                                      const FoldWishes& wishes);
 

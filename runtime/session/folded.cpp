@@ -9,7 +9,7 @@
 namespace segfold {
 namespace {
 
-/// Throws InputError if results are empty. Every fold has results, so empty results have been moved from.
+/// Throws InputError if `results` is empty. Every fold has results, so empty results have been moved from.
 void require_there(const Results& results)
 {
     if (results.empty())

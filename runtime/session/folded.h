@@ -34,7 +34,7 @@ public:
         require_type(field, array.type(), type_of_element<T>());
         return array.template as<T>();
     }
-    /// Returns a copy of the values, because the object is a temporary one, as in
+    /// Returns a copy of the values, because this object is a temporary, as in
     /// `session.fold(...).values<float>()`.
     template <class T>
     [[nodiscard]] std::vector<T> values(std::string_view field = "") const&&
@@ -65,23 +65,24 @@ public:
     /// Refuted laws on which a checked fold still relies; warnings() have their counter-examples. Empty if
     /// the fold was not checked.
     [[nodiscard]] const std::vector<Law>& doubtful_laws() const { return doubtful_laws_; }
-    /// The findings of FoldOptions::check: a text for the reference and a text for Thrust. Empty if the fold
+    /// The findings of FoldOptions::check: one text for the reference and one for Thrust. Empty if the fold
     /// was not checked.
     [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
-    /// False if a check has found a difference. Segments counted by num_overflowed() or num_unjudged() do not
-    /// count as differences.
+    /// False if a check found a difference. Segments in num_overflowed() or num_unjudged() do not count as
+    /// differences.
     [[nodiscard]] bool agrees() const { return agrees_; }
-    /// The number of segments that a check cannot compare, because only one of the two results is finite: in
-    /// one order of combination, intermediate values overflow or are undefined. 0 without a check.
+    /// The number of segments that a check cannot compare, because only one of the two results is finite. In
+    /// one of the two orders of combination, intermediate values overflow or are undefined. 0 without a
+    /// check.
     [[nodiscard]] std::int64_t num_overflowed() const { return num_overflowed_; }
-    /// The text of check() about the first overflowed segment: its place, the result and the reference's
-    /// result. Empty if there is none.
+    /// Describes the first overflowed segment: its number, its result and the reference's result. check()
+    /// includes this text. Empty if there is no such segment.
     [[nodiscard]] const std::string& overflow() const { return overflow_; }
-    /// The number of segments with a value that a check cannot judge, because rounding may change it by more
-    /// than a quarter. 0 without a check.
+    /// The number of segments that a check cannot judge, because rounding may change a value by more than a
+    /// quarter. 0 without a check.
     [[nodiscard]] std::int64_t num_unjudged() const { return num_unjudged_; }
-    /// The text of check() about the first unjudged segment, with the number of digits that the data
-    /// determine. Empty if there is none.
+    /// Describes the first unjudged segment, and the number of digits that its data determine. check()
+    /// includes this text. Empty if there is no such segment.
     [[nodiscard]] const std::string& unjudged() const { return unjudged_; }
 
 private:

@@ -33,7 +33,7 @@ void require_array(std::string_view what, Type type, std::int64_t length, Place 
                                      at_least ? "at least " : "", wanted_length));
 }
 
-/// Keeps the memory of converted offsets for the next run, because new pages would cost more time than the
+/// Keeps the memory for converted offsets between runs, because new pages would cost more time than the
 /// conversion.
 class OffsetsRoom {
 public:
@@ -145,7 +145,7 @@ Plan::State::State(const State& other, const PlanSizes& other_sizes, const std::
     const auto shape = shape_for(sizes);
     const auto& request = parts->options.request;
     const auto looked_up = asks_records ? chooser.look_up(problem, shape, laws, request) : Lookup();
-    if (request.first == First::fast) {  // what is compiled serves these sizes too
+    if (request.first == First::fast) {  // the compiled program serves these sizes too
         program = other.program;
         load_native();
         return;
@@ -162,7 +162,7 @@ Plan::State::~State() = default;
 void Plan::State::load_native()
 {
     num_items = ranges ? ranges->num_elements : sizes.sizes.num_elements;
-    // Each run binds ranges, after it has counted their elements.
+    // Ranges are bound in each run, which first counts their elements.
     if (is_native() && sizes.form != SegmentForm::ranges)
         bind_native(sizes.sizes);
 }
@@ -216,7 +216,7 @@ void Plan::State::run_native(std::span<const ArrayView> inputs, const SegmentsVi
                 result.data, 0,
                 static_cast<std::size_t>(given.num_elements * given.num_features) * size_bytes(result.type));
     native->run(results);
-    Results none;  // a native text finds no segments, and notes numbers of groups alone
+    Results none;  // unused: native texts find no segments, and only record group numbers
     take_found(none, native->found(), lent, 0);
     if (native->has_read_outside())
         refuse_noted_reads(borrow_as_they_lie(op, inputs, segments), native->outside());
@@ -297,7 +297,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
     require_segments(state, segments, sizes.num_elements, place);
     const bool has_outputs = !op.outputs.empty();
     const auto fields =
-        has_outputs ? returned_fields(op) : std::vector<ResultField>();  // copied only if there are outputs
+        has_outputs ? returned_fields(op) : std::vector<ResultField>();  // copies only if there are outputs
     const auto num_fields = has_outputs ? fields.size() : op.results.size();
     if (results.size() != num_fields)
         throw InputError(fmt::format("operator {} has {}, and is given {} for its results", op.name,
@@ -358,7 +358,7 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     auto sizes = sizes_of_plan(state().parts->options, segments, num_elements);
     auto ranges = sizes.form == SegmentForm::ranges ? shape_of_ranges(segments, num_elements) : std::nullopt;
     state().count_items(sizes, ranges);
-    if (ranges && !state().is_on_device)  // wider indices of the plan serve these sizes too
+    if (ranges && !state().is_on_device)  // the plan's wider indices serve these sizes too
         sizes.sizes.index_bits = std::max(sizes.sizes.index_bits, state().sizes.sizes.index_bits);
     require_resizable(state(), sizes);
     if (state().device)

@@ -1,4 +1,4 @@
-// Chooses the stage of a plan for its sizes, and the stage that a new plan of other sizes would have.
+// Chooses the stage of a plan for its sizes. After a resize, finds the stage that a new plan would have.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,8 +90,8 @@ void Plan::State::require_scalars(std::span<const ArrayView> inputs)
     if (are_judged)
         return;
     auto laws = plan_laws(laws_for_scalars(op, parts->laws.report, values, parts->assumed));
-    // The text may rely only on laws that hold for all scalars, so other laws do not count for these scalars
-    // either.
+    // A plan's text relies only on laws that hold for all scalars. Other laws must not count for these
+    // scalars either.
     const auto of_all = plan_laws(parts->laws);
     laws.usable.associative = laws.usable.associative && of_all.usable.associative;
     laws.usable.commutative = laws.usable.commutative && of_all.usable.commutative;
@@ -170,7 +170,7 @@ Chosen Plan::State::choose(const PlanSizes& of) const
                        (device ? device->scratch_bytes() : 0);
             };
     }
-    Segments counted;  // has no arrays; assumes that ranges hold each element once
+    Segments counted;  // has no arrays; assumes that the ranges cover each element once
     counted.form = of.form == SegmentForm::ranges ? SegmentForm::offsets : of.form;
     counted.num_elements = of.sizes.num_elements;
     counted.num_segments = of.sizes.num_segments;

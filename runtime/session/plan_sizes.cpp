@@ -1,4 +1,4 @@
-// Sizes of segments: computes the sizes of plans and runs, compares them, and describes them in messages.
+// Computes the sizes of plans and runs, compares them, and describes them in messages.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +14,10 @@
 namespace segfold {
 namespace {
 
-/// Returns the index width of a plan: 32 or 64 bits. The type of an index array on a device decides, because
-/// kernels read the array unchanged. The sum of the lengths of ranges does not matter on a GPU, because no
-/// stage of a GPU's plan counts the elements of ranges.
+/// Returns the index width of a plan: 32 or 64 bits.
+///
+/// The type of an index array on a device decides, because kernels read the array unchanged. On a GPU the sum
+/// of the lengths of ranges does not matter, because no stage counts the elements of ranges.
 int index_bits_of(const ArrayView& view, std::string_view what, const SegmentSizes& sizes)
 {
     const int needed = index_bits_for({sizes.num_elements, sizes.num_segments});
@@ -39,8 +40,8 @@ std::string text_of_groups(const PlanSizes& plan)
                        name(plan.number_type));
 }
 
-/// Returns text on segments for messages. The text names the index width only on a device, because arrays on
-/// the host are converted.
+/// Describes segments for messages. Names the index width only on a device, because arrays on the host are
+/// converted.
 std::string text_of_segments(const PlanSizes& plan, Place place)
 {
     const auto count = count_text(plan.sizes.num_segments, "segment");
@@ -58,7 +59,7 @@ std::string text_of_segments(const PlanSizes& plan, Place place)
                        place == Place::device ? " on a device" : "");
 }
 
-/// Returns text on the layout and the types of segments, which resize() cannot change.
+/// Describes the layout and the types of segments, which resize() cannot change.
 std::string text_of_way(const PlanSizes& plan, bool names_bits)
 {
     std::string text = fmt::format("segments by {}", name(plan.kind));
@@ -223,7 +224,7 @@ void require_segments(const Plan::State& state, const SegmentsView& segments, st
     const bool is_array = segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform;
     const bool is_placed = !is_array || segments.first.place == place;
     auto given = sizes_of_plan(state.parts->options, segments, num_elements);
-    if (counts_items(state, given))  // the run counts the ranges' elements after its check of the ranges
+    if (counts_items(state, given))  // ranges are counted later, after the run has checked them
         given.sizes.index_bits = state.sizes.sizes.index_bits;
     if (is_placed && given == state.sizes)
         return;

@@ -12,7 +12,7 @@ namespace segfold {
 struct SegmentsView {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
-    ArrayView first;              ///< offsets, lengths, begins, flags, keys or numbers of groups
+    ArrayView first;              ///< offsets, lengths, begins, flags, keys or group numbers
     ArrayView second;             ///< ends of ranges; empty for other layouts
     MutableArrayView found_keys;  ///< for keys: receives the key of each segment; required on a device
     /// For flags and keys: receives the number of segments as one index; required on a device.
@@ -47,36 +47,36 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Segments by offsets: S + 1 non-decreasing offsets describe S segments. The first offset is 0, the last
-/// offset is the number of elements. Offsets on a device must be i32 or i64.
+/// Describes S segments by S + 1 non-decreasing offsets. The first offset is 0, the last is the number of
+/// elements. Offsets on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView offsets(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::offsets, values);
 }
 
-/// Segments by lengths: one length for each segment. The lengths add up to the number of elements. Lengths on
-/// a device must be i32 or i64.
+/// Describes segments by their lengths, which add up to the number of elements. Lengths on a device must be
+/// i32 or i64.
 [[nodiscard]] inline SegmentsView lengths(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::lengths, values);
 }
 
-/// Segments by ranges: segment s has the elements from begins[s] to ends[s] - 1. Ranges may leave gaps,
-/// overlap and come in any order. Begins and ends on a device must be i32 or i64.
+/// Describes segments by ranges. Segment s has the elements from begins[s] to ends[s] - 1. Ranges may leave
+/// gaps, overlap and come in any order. Begins and ends on a device must be i32 or i64.
 [[nodiscard]] inline SegmentsView ranges(const ArrayView& begins, const ArrayView& ends)
 {
     return detail::segments_by(LayoutKind::ranges, begins, ends);
 }
 
-/// Segments by flags: one flag for each element, nonzero if a segment begins at this element. Flags on a
+/// Describes segments by one flag for each element, nonzero if a segment begins at this element. Flags on a
 /// device must be bool, i8 or u8.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::flags, values);
 }
-/// Segments by flags. The fold writes the number of segments to `num_found`: one i32, or one i64 for a plan
-/// of 64-bit indices. On a device the kernel finds the segments. A plan's result arrays need as many entries
-/// as there are elements.
+/// Describes segments by flags. The fold writes the number of segments to `num_found`: one i32, or one i64
+/// for a plan with 64-bit indices. On a device the kernel finds the segments, so a plan's result arrays need
+/// as many entries as there are elements.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values, const MutableArrayView& num_found)
 {
     auto view = flags(values);
@@ -84,15 +84,15 @@ namespace detail {
     return view;
 }
 
-/// Segments by keys: one key for each element. A segment is a run of adjacent elements with equal keys. by()
-/// takes equal keys that are not adjacent.
+/// Describes segments by one key for each element. A segment is a run of adjacent elements with equal keys.
+/// For equal keys that are not adjacent, use by().
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values)
 {
     return detail::segments_by(LayoutKind::keys, values);
 }
-/// Segments by keys. The fold writes the number of segments to `num_found` (one i32, or one i64 for a plan of
-/// 64-bit indices) and the segments' keys to `found_keys`. On a device the kernel finds the segments. A
-/// plan's result arrays and `found_keys` need as many entries as there are elements.
+/// Describes segments by keys. The fold writes the number of segments to `num_found` (one i32, or one i64 for
+/// a plan with 64-bit indices) and the segments' keys to `found_keys`. On a device the kernel finds the
+/// segments, so a plan's result arrays and `found_keys` need as many entries as there are elements.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values, const MutableArrayView& found_keys,
                                        const MutableArrayView& num_found)
 {
@@ -102,14 +102,16 @@ namespace detail {
     return view;
 }
 
-/// Segments by group numbers: one integer from 0 to `num_groups` - 1 for each element, in any order. An
-/// element with a negative number belongs to no group.
+/// Describes groups by one integer for each element, from 0 to `num_groups` - 1, in any order. An element
+/// with a negative number belongs to no group.
 ///
 /// Each group is a segment. Elements of a group are folded in their order in the columns. If `num_groups` is
-/// empty, the number of groups is the largest group number plus one. A fold sorts copies of the columns,
-/// unless a kernel of the back end takes unsorted columns. Plans take groups only if there is such a kernel.
-/// A plan leaves out elements whose group number is too large, and Plan::require_tables_read_inside() then
-/// throws. On the host a run refuses such numbers. On a device only plans take groups.
+/// empty, the number of groups is the largest group number plus one.
+///
+/// A fold sorts copies of the columns, unless a kernel of the back end takes unsorted columns. Plans take
+/// groups only if there is such a kernel. On a device only plans take groups. A plan skips elements whose
+/// group number is too large, and Plan::require_tables_read_inside() then throws. On the host the run itself
+/// throws.
 [[nodiscard]] inline SegmentsView groups(const ArrayView& numbers,
                                          std::optional<std::int64_t> num_groups = std::nullopt)
 {
@@ -118,12 +120,12 @@ namespace detail {
     return view;
 }
 
-/// Segments by keys in any order: one key for each element. The elements with the same key are a segment, and
-/// are folded in their order in the columns.
+/// Describes segments by keys in any order, one for each element. The elements with the same key are a
+/// segment, and are folded in their order in the columns.
 ///
-/// Keys are equal if their bits are equal. A fold sorts copies of the columns unless a kernel folds them as
-/// they lie, and returns the key of each segment in `order`. Folds and scans on the host take such keys;
-/// plans do not.
+/// Keys are equal if their bits are equal. Results come with the key of each segment, in `order`. A fold
+/// sorts copies of the columns, unless a kernel takes unsorted columns. Folds and scans on the host take such
+/// keys; plans do not.
 [[nodiscard]] inline SegmentsView by(const ArrayView& keys, KeyOrder order = KeyOrder::ascending)
 {
     auto view = detail::segments_by(LayoutKind::groups, keys);

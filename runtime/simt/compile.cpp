@@ -1,4 +1,4 @@
-// Compiles a text into a loaded module: Program::compile.
+// Implements Program::compile(), which compiles CUDA source (a text) into a loaded module.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kCachedModules = 256;
 
-/// Turns `extern __shared__ T name[];` into a declaration that the host's compiler accepts. Lines keep their
-/// numbers. Returns true if the source has such a declaration.
+/// Turns `extern __shared__ T name[];` into a declaration that the host's compiler accepts. Line numbers do
+/// not change. Returns true if the source has such a declaration.
 bool declare_dynamic_shared(std::string& source)
 {
     constexpr std::string_view kLabel = " __asm__(\"__segfold_dynamic_shared\")";
@@ -79,13 +79,12 @@ std::string wrapper_text(const std::string& source, const std::string& text_path
     return text;
 }
 
-/// Compiles texts for the whole process. Owns the folder of texts, and keeps compilers and modules for later
-/// calls.
+/// Compiles texts for the whole process. Owns the working folder, and caches compilers and modules.
 class Compiler {
 public:
     std::shared_ptr<const Module> compile(const std::string& source, std::span<const std::string> kernels,
                                           const CompileOptions& options);
-    /// Removes the folder of texts. Compiled texts still work; new texts are refused.
+    /// Removes the working folder. Compiled modules stay usable; later compilations throw DeviceError.
     void end()
     {
         const std::lock_guard lock(toolchain_mutex_);

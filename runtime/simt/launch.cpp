@@ -49,8 +49,8 @@ IdleMemory& idle_memory()
     return instance;
 }
 
-/// Returns the first of `count` successive numbers for the blocks of a launch. No number is 0, and no number
-/// repeats before 2^32 blocks have run.
+/// Reserves `count` consecutive block numbers and returns the first. A number is never 0, and repeats only
+/// after 2^32 blocks have run.
 std::uint32_t take_numbers(std::uint32_t count)
 {
     static std::mutex mutex;
@@ -98,10 +98,10 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
             " OS threads; at least one block is needed, and 0 OS threads means one for each core");
 }
 
-/// Returns the shared arrays that count against a kernel's limit.
+/// Returns the arrays that count toward the kernel's limit of static shared memory.
 ///
-/// These are the kernel's own arrays. An array of another function counts if the text has only one kernel,
-/// which must then be the function's caller, or if the array is too large for any block.
+/// The kernel's own arrays count. In a text with one kernel, arrays of all device functions count too. In a
+/// text with several kernels, an array of a device function counts only if it exceeds the limit by itself.
 std::vector<Symbol> static_arrays(const Launch& launch)
 {
     const auto& kernels = launch.module.kernels();
@@ -141,7 +141,7 @@ void check_shared(const Launch& launch)
                                                   std::to_string(kMaxDynamicSharedBytes) + " of both");
 }
 
-/// Finds the bytes of the text's thread-local memory that are shared memory in this launch.
+/// Computes which bytes of the module's thread-local memory serve as shared memory in this launch.
 void lay_out_shared(Launch& launch)
 {
     const Symbols& symbols = launch.module.symbols();
@@ -217,7 +217,8 @@ void run_workers(Launch& launch, LaunchStatistics& total)
         for (unsigned i = 1; i < launch.num_workers; ++i)
             threads.emplace_back([&, i] { work(launch, i, slots_of(i), statistics[i]); });
     } catch (const std::system_error&) {
-        // OS threads that did not start hold no blocks; the other threads run all blocks.
+        // A worker whose OS thread did not start counts as stuck, so that the search for deadlocks does not
+        // wait for it.
         for (std::size_t i = threads.size() + 1; i < launch.num_workers; ++i)
             launch.progress[i].stuck_at = launch.strong_progress[i].stuck_at = ~std::uint64_t{0};
     }

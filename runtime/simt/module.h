@@ -30,7 +30,7 @@ public:
         unsigned cluster_blocks = 1;  ///< number of blocks along x; 0 if the cluster has more dimensions
     };
 
-    /// Loads the file `library`. Error messages call the text by `text_name`.
+    /// Loads the file `library`. Error messages call the text `text_name`.
     Module(std::string library, std::string text_name, std::span<const std::string> kernels, bool checked);
     Module(const Module&) = delete;
     Module& operator=(const Module&) = delete;

@@ -1,6 +1,6 @@
 #pragma once
-// Runs emitted CUDA text on the CPU: the system's C++ compiler compiles it, CUDA threads are fibers, and
-// every memory access is checked.
+// Runs emitted CUDA source (a text) on the CPU. The system's C++ compiler compiles it, CUDA threads are
+// fibers, and every memory access is checked.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,8 +23,9 @@ enum class Schedule {
     descending,   ///< the thread with the highest index
     sticky_warp,  ///< a random lane of the same warp, sometimes of another random warp
     priority,  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
-    /// The lowest block goes first. A block that has changed a flag waits for all other blocks that can
-    /// continue. When all blocks have changed a flag, the highest block goes first.
+    /// The lowest block goes first. A block that has changed a flag (a word that is atomic or volatile) waits
+    /// for all other blocks that can continue. When all blocks have changed a flag, the highest block goes
+    /// first.
     overtaking
 };
 
@@ -99,7 +100,7 @@ private:
 
 /// Counts of a launch that ended without a fault.
 struct LaunchStatistics {
-    std::uint64_t fiber_switches = 0;  ///< number of times that an OS thread went from one stack to another
+    std::uint64_t fiber_switches = 0;  ///< number of switches between stacks, on all OS threads
     std::uint64_t thread_steps = 0;    ///< number of times that a CUDA thread began or resumed after a wait
     double seconds = 0;
 };
@@ -109,11 +110,11 @@ class Module;
 /// A compiled text. Copies share the code. Several OS threads may launch a program at the same time.
 class Program {
 public:
-    /// Compiles `source`. Its `extern "C" __global__` functions named in `kernels` can then be launched.
+    /// Compiles `source`. Functions `extern "C" __global__` that `kernels` names can then be launched.
     ///
-    /// Each text is compiled only once per process with the same options. Several OS threads may call this
-    /// function. If the text does not compile, throws DeviceError with the compiler's log and the path of the
-    /// saved source.
+    /// Each text is compiled once per process and set of options. Several OS threads may call this function.
+    /// If the text does not compile, throws DeviceError with the compiler's log and the path of the saved
+    /// source.
     static Program compile(const std::string& source, std::span<const std::string> kernels,
                            const CompileOptions& options = {});
 

@@ -14,7 +14,7 @@ namespace {
 struct Twin {
     std::string_view instruction;
     std::string_view call;
-    bool assigns = false;  ///< the call returns the first operand; such a statement need not be volatile
+    bool assigns = false;  ///< true if the call returns the first operand; such an `asm` need not be volatile
 };
 
 constexpr std::array kTwins = {
@@ -35,7 +35,7 @@ constexpr std::array kTwins = {
     Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 
-/// Returns the place after the parenthesis that closes the one before `place`.
+/// Returns the index just past the `)` that matches the `(` before index `place`.
 std::size_t behind_parenthesis(std::string_view text, std::size_t place)
 {
     bool quoted = false;
@@ -53,7 +53,7 @@ std::size_t behind_parenthesis(std::string_view text, std::size_t place)
 }
 
 /// Returns the C++ call that replaces `asm(inside)`; nothing if the shim has no call for the instruction.
-/// `inside` consists of a template and then operands like `"r"(x)`.
+/// `inside` is the instruction's template, then operands such as `"r"(x)`.
 std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 {
     const auto open = inside.find('"');
@@ -87,7 +87,7 @@ std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 std::string replace_ptx(std::string source)
 {
     constexpr std::string_view kVolatile = "volatile";
-    // Comments may hold the user's text, which must not change.
+    // Search without comments, because a comment may contain "asm" and must not change.
     std::string code = without_comments(source);
     for (std::size_t place = 0; (place = code.find("asm", place)) != std::string::npos;) {
         auto open = code.find_first_not_of(' ', place + 3);

@@ -53,9 +53,9 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
                                          const std::string& source, const std::string& library);
 
-/// Throws DeviceError with the compiler's log. If `lines` is not null, the log names the origin of each line
-/// of `source`, and the file is removed, because `segfold emit` prints the text. If `lines` is null, the file
-/// `source` is kept.
+/// Throws DeviceError with the compiler's log. If `lines` is not null, the log names the origin of each line,
+/// and the file `source` is removed, because `segfold emit` prints the text. If `lines` is null, the file is
+/// kept.
 [[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
                          const ProcessResult& result, const LineMap* lines);
 

@@ -16,14 +16,15 @@ namespace {
 
 constexpr std::int64_t kShareSteps = std::int64_t{1} << 14;
 
-/// The state of a part of a segment. `is_there` is false if the part has no elements and so no state.
+/// The state of a part of a segment. `is_there` is false if the part has no elements, and the state is then
+/// undefined.
 struct OneState {
     std::vector<Slot<double>> fields;
     bool is_there = false;
 };
 
-/// A position on the merge path of items and segment ends. Each step passes one item, or the end of a segment
-/// after its last item.
+/// A position on the merge path of items and segment ends. Each step of the path passes one item or the end
+/// of one segment.
 struct Cut {
     std::int64_t item = 0;
     std::int64_t segment = 0;
@@ -82,8 +83,8 @@ private:
     std::vector<std::int64_t> begins_;
 };
 
-/// A part of the merge path. `head` is the state of the segment that begins before the share and ends in it;
-/// `tail` is the state of the segment that continues after the share's end.
+/// One thread's part of the merge path. `head` is the state of a segment that begins before the share and
+/// ends in it. `tail` is the state of a segment that continues after the share.
 struct Share {
     Cut begin;
     OneState head, tail;
@@ -103,7 +104,7 @@ struct Run {
     std::int64_t segment;
     std::int64_t item;
     int lane, count;
-    bool is_closed;  ///< the segment ends with the run's last lane
+    bool is_closed;  ///< true if the segment ends with the run's last lane
 };
 
 /// Folds shares in one thread.
@@ -120,7 +121,7 @@ public:
           next_(types_.size())
     {}
 
-    /// Folds a share. Returns false if a table was read outside of its length.
+    /// Folds a share. Returns false if an element read past a table's end.
     [[nodiscard]] bool fold_share(const Cut& begin, const Cut& end, Share& share)
     {
         const auto& items = fold_.items;
@@ -152,7 +153,7 @@ public:
         return true;
     }
 
-    /// Stores the results of segments that span several shares: combines the tails of the shares before with
+    /// Stores the results of segments that span several shares. Combines the tails of the earlier shares with
     /// the head of the share in which the segment ends.
     void join(const std::vector<Share>& shares)
     {
@@ -183,8 +184,8 @@ private:
         const auto& columns = fold_.bytecode.columns;
         const auto& items = fold_.items;
         for (const auto& run : runs_) {
-            // Except for ranges, items of neighbouring runs are adjacent in the columns, so one load serves
-            // all runs.
+            // Items of successive runs are adjacent in the columns, so one load serves all runs. For ranges
+            // they are not adjacent.
             const bool is_first = &run == &runs_.front();
             if (!is_first && !items.is_ranges())
                 break;
@@ -210,7 +211,7 @@ private:
         return true;
     }
 
-    /// Combines neighbours in pairs until each run is one state. Lane i then holds the state of run i.
+    /// Combines neighbours in pairs until each run is a single state. Lane i then has the state of run i.
     [[nodiscard]] bool reduce(int lanes)
     {
         int counts[kBlockLanes], pairs[kBlockLanes], places[kBlockLanes];
@@ -248,8 +249,8 @@ private:
         return true;
     }
 
-    /// Stores each run's state. If the segment goes on, the state becomes `open_`; if the segment ends and
-    /// began before the share, the share's head; else the segment's result.
+    /// Stores each run's state. If the segment continues, the state goes to `open_`. If the segment ends and
+    /// began before the share, the state goes to the share's head. Else it becomes the segment's result.
     void close_runs(const Cut& begin, Share& share)
     {
         for (std::size_t r = 0; r < runs_.size(); ++r) {
@@ -353,7 +354,7 @@ private:
     LaneProgram lift_, combine_, finish_, empty_;
     std::vector<Lanes> states_, next_;
     std::vector<Run> runs_;
-    OneState open_;  ///< state of the segment that continues after the last block
+    OneState open_;  ///< state of the segment that continues in the next block
     std::vector<std::int64_t> finished_, empties_;
 };
 

@@ -78,9 +78,9 @@ private:
 
     /// Folds a workload on a machine without a compiler.
     ///
-    /// An operator whose combine is not associative is folded from left to right, like the stage for such
-    /// operators. The reference implementation folds operators with rows or outputs. All other operators are
-    /// interpreted on all cores.
+    /// Folds an operator whose combine is not associative from left to right, like the stage for such
+    /// operators. The reference folds operators with rows or outputs. Other operators are interpreted on all
+    /// cores.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
         if (is_associative && !has_rows(workload.op) && workload.op.outputs.empty())

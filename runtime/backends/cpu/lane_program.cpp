@@ -81,7 +81,7 @@ void select_lanes(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, in
         write<type>(out, i, a.bits[i] ? read<type>(b, i) : read<type>(c, i));
 }
 
-/// The type in which lanes hold values of `type`. 16-bit floats are held as f32 and rounded after each
+/// The type in which lanes hold values of `type`. Lanes hold 16-bit floats as f32 and round them after each
 /// instruction, so these types share loops.
 constexpr Type held_as(Type type) { return is_single(type) ? Type::f32 : type; }
 
@@ -246,7 +246,7 @@ bool LaneProgram::gather(const Instruction& instruction, const Lanes* mask, int 
         for (int i = 0; i < count; ++i) {
             if (mask != nullptr && mask->bits[i] == 0)
                 continue;
-            // One comparison suffices: a negative index becomes a large unsigned number.
+            // One comparison suffices, because a negative index becomes a large unsigned number.
             if (indices.bits[i] >= static_cast<std::uint64_t>(table.length)) {
                 is_inside = false;
                 continue;
@@ -277,8 +277,8 @@ bool LaneProgram::run(std::size_t begin, std::size_t end, const Lanes* mask, int
             if (!gather(instruction, mask, count))
                 return false;
         } else {
-            // A conditional. Its first branch ends with a jump to `behind` at `other` - 1; its second branch
-            // is `other` .. `behind` - 1. Each lane runs only the branch that its condition selects.
+            // A conditional. Its first branch ends at `other` - 1 with a jump to `behind`. Its second branch
+            // is `other` to `behind` - 1. Each lane runs only the branch that its condition selects.
             const std::size_t other = instruction.out;
             const std::size_t behind = program_.code[other - 1].out;
             Lanes sides[2];

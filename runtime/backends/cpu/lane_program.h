@@ -1,5 +1,5 @@
 #pragma once
-// Runs byte code on many values at a time: each instruction is a loop over lanes.
+// Runs byte code on many values at a time. Each instruction is a loop over lanes.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace segfold::cpu {
 
-/// Number of lanes: an instruction works on this many values at a time.
+/// Number of values on which an instruction works at a time.
 inline constexpr int kBlockLanes = 256;
 
 /// One value per lane, in the representation of Slot<double>.
@@ -18,10 +18,11 @@ union alignas(64) Lanes {
     double real[kBlockLanes];
 };
 
-/// True if lanes hold values of `type` in `single`. Lanes hold f64 in `real`, and all other types in `bits`.
+/// True if lanes hold values of `type` in `single`. Values of f64 are in `real`, and values of other types in
+/// `bits`.
 constexpr bool is_single(Type type) { return is_float(type) && type != Type::f64; }
 
-/// Copies lane `from` of `source` to lane `to` of `target`.
+/// Copies lane `from` of `source` to lane `to` of `target`. `type` is the type of the value.
 inline void copy_lane(Type type, const Lanes& source, int from, Lanes& target, int to)
 {
     if (is_single(type))
@@ -36,7 +37,7 @@ void load_lanes(Type type, const void* array, std::int64_t first, int count, Lan
 /// Stores lane i in element elements[i] of the array.
 void store_lanes(Type type, const Lanes& lanes, std::span<const std::int64_t> elements, void* array);
 
-/// Byte code with memory for kBlockLanes lanes of each of its values. Only one thread at a time may use it.
+/// Byte code with kBlockLanes lanes for each of its values. Only one thread at a time may use it.
 class LaneProgram {
 public:
     /// The program and the tables' memory must outlive this object.
@@ -44,7 +45,7 @@ public:
 
     [[nodiscard]] Lanes& input(std::size_t place) { return slots_[place]; }
     [[nodiscard]] const Lanes& output(std::size_t field) const { return slots_[program_.outputs[field]]; }
-    /// True if the program reads input number `place`.
+    /// True if the program reads input `place`, counted from 0.
     [[nodiscard]] bool uses_input(std::size_t place) const;
 
     /// Computes the outputs of the first `count` lanes. Returns false if a lane reads past a table's end.
@@ -54,8 +55,8 @@ private:
     using Loop = void (*)(Lanes& out, const Lanes& a, const Lanes& b, const Lanes& c, int count);
 
     struct Step {
-        Loop loop;   ///< null for copy, gather and jumps, which some lanes may skip
-        Loop after;  ///< rounds the values to a 16-bit format; null for other types
+        Loop loop;   ///< null for copies, gathers and jumps, which some lanes may skip
+        Loop after;  ///< rounds values to a 16-bit format; null for other types
     };
 
     static Step step_of(const Instruction& instruction);

@@ -40,7 +40,7 @@ void call_with(void* entry, std::int64_t part, std::span<void* const> arguments,
            ...);
 }
 
-/// The compiler, or the reason why there is none. The search runs once.
+/// The compiler, or the reason why there is none. The search for it runs once.
 struct Found {
     std::unique_ptr<const NativeCompiler> compiler;
     std::string reason;
@@ -60,7 +60,7 @@ const Found& found_compiler()
     return found;
 }
 
-/// The programs of this process, by their texts.
+/// The programs of this process by text.
 struct Loaded {
     std::mutex mutex;
     std::map<std::string, std::shared_ptr<const Module>, std::less<>> programs;
@@ -72,8 +72,8 @@ Loaded& loaded()
     return *all;
 }
 
-/// Returns a path of an open file. The path differs from all paths returned before, because the loader takes
-/// equal paths for the same library, and the system reuses descriptors.
+/// Returns a path of an open file that was never returned before. The loader takes equal paths for the same
+/// library, and the system reuses descriptors.
 std::string path_of(int file)
 {
     static std::atomic<unsigned> count = 0;
@@ -143,7 +143,7 @@ std::shared_ptr<const Module> Module::of(const Emitted& emitted)
     if (was_compiled)
         program->compile_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
     constexpr std::size_t kMostPrograms = 256;
-    const std::lock_guard lock(mutex);  // free while the compiler runs, so texts compile in parallel
+    const std::lock_guard lock(mutex);  // not held while the compiler runs, so texts compile in parallel
     if (programs.size() >= kMostPrograms)
         programs.clear();  // running programs stay alive through their shared_ptr
     return programs.emplace(emitted.source, program).first->second;
@@ -151,7 +151,7 @@ std::shared_ptr<const Module> Module::of(const Emitted& emitted)
 
 Module::Module(const std::string& library)
 {
-    // The file has no name, so no other process can change it between check and loading.
+    // The file has no name, so no other process can change it between the check and the load.
     const int file = memfd_create("segfold-cpu", MFD_CLOEXEC);
     if (file < 0)
         throw DeviceError(fmt::format("cpu: no memory for a compiled text: {}", std::strerror(errno)));

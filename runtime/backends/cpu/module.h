@@ -9,8 +9,8 @@
 
 namespace segfold::cpu {
 
-/// A kernel of a native text. Its parameters are the number of a part of the work, then the addresses of its
-/// arguments.
+/// A kernel of a native text. Its first parameter is the index of a part of the work; the addresses of its
+/// arguments follow.
 class Kernel {
 public:
     explicit Kernel(void* entry = nullptr) : entry_(entry) {}
@@ -27,11 +27,11 @@ private:
 /// A loaded shared library.
 class Module {
 public:
-    /// Returns the program of a text. It was loaded earlier in this process, or comes from the cache on disk,
-    /// or is compiled now. Throws DeviceError if there is no compiler or if the text does not compile.
+    /// Returns the program of a text. Takes it from memory or from the cache on disk, or compiles the text.
+    /// Throws DeviceError if there is no compiler or if the text does not compile.
     static std::shared_ptr<const Module> of(const Emitted& emitted);
 
-    /// Returns the seconds that of() is expected to compile; 0 if the program is loaded or in the cache.
+    /// Returns the expected seconds of compiling in of(); 0 if the program is loaded or in the cache.
     [[nodiscard]] static double seconds_to_compile(const Emitted& emitted);
 
     /// Loads the bytes of a shared library. Throws DeviceError if they cannot be loaded.
@@ -42,7 +42,7 @@ public:
 
     /// Returns the kernel `name`. Throws InternalError if the text does not have it.
     [[nodiscard]] Kernel kernel(const std::string& name) const;
-    /// Seconds that the compiler ran in this process; 0 if it did not run.
+    /// Seconds for which the compiler ran in this process; 0 if it did not run.
     [[nodiscard]] double compile_seconds() const { return compile_seconds_; }
 
 private:

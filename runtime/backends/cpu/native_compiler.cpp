@@ -26,8 +26,9 @@ namespace {
 // Version of the stored form. It is part of every key, so a change makes all stored files obsolete.
 constexpr int kFormat = 2;
 
-/// Flags under which results have the bits that the text states: no reassociation, no contraction of products
-/// and sums. Operations raise no exceptions and set no errno, so loops with conditions become vector code.
+/// Flags under which results have the bits that the text defines. Nothing is reassociated, and products and
+/// sums are not contracted. Operations raise no exceptions and set no errno, so that loops with conditions
+/// can be vectorised.
 constexpr const char* kFlags[] = {"-std=c++20",
                                   "-O3",
                                   "-march=native",
@@ -52,7 +53,8 @@ std::string read_file(const std::string& path)
 
 constexpr std::string_view kMagic = "segfold library 2\n";
 
-/// Returns a library in its stored form: digest of the following bytes, lines about the library, its bytes.
+/// Returns the stored form of a library: the digest of everything that follows, lines about the library, and
+/// its bytes.
 std::string seal(const StoredLibrary& stored)
 {
     const auto contents =
@@ -60,7 +62,7 @@ std::string seal(const StoredLibrary& stored)
     return cache::sha256_hex(contents) + "\n" + contents;
 }
 
-/// Returns the file name of the stage from the text's first line: "// lane_scan: Equal tiles ...".
+/// Returns the stage's file name, taken from the text's first line, such as "// lane_scan: Equal tiles ...".
 std::string file_of_text(std::string_view source)
 {
     constexpr std::string_view kMark = "// ";
@@ -76,7 +78,7 @@ struct Note {
     std::optional<std::string> text;
     bool was_noted = false;
 
-    /// Keeps the reason if no reason was kept before.
+    /// Stores the reason, unless an earlier reason is stored.
     void set(std::string_view reason)
     {
         const std::lock_guard lock(mutex);
@@ -92,7 +94,7 @@ Note& note()
 }
 
 /// Returns the cache's folder; null if there is none. Without a folder every process compiles every text
-/// anew.
+/// again.
 cache::Folder* open_folder()
 {
     static const auto& folder = lasting([]() -> std::unique_ptr<cache::Folder> {
@@ -129,7 +131,7 @@ std::string processor_identity()
 NativeCompiler::NativeCompiler()
 {
     const auto compiler = find_host_compiler("cpu");
-    // Flags in the caller's CXX come last, so "-O1" there wins.
+    // Flags in the caller's CXX come last, so that "-O1" there overrides -O3.
     const auto own_flags = std::find_if(compiler.begin() + 1, compiler.end(),
                                         [](const std::string& word) { return word.starts_with('-'); });
     command_.assign(compiler.begin(), own_flags);
@@ -144,7 +146,7 @@ NativeCompiler::NativeCompiler()
 
 bool NativeCompiler::has_f16_conversions() const
 {
-    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". clang++ is taken to lack _Float16, because its
+    // The version line reads "g++ (Debian 12.2.0-14) 12.2.0". clang++ counts as lacking _Float16, because the
     // first version with this type differs between processors.
     constexpr int kFirstMajor = 12;
     const auto number = version_.rfind(' ');
@@ -201,7 +203,7 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
         try {
             return unseal_library(*bytes).library;
         } catch (const InputError&) {
-            // A damaged library is compiled again and replaced.
+            // The damaged library is compiled again and replaced below.
         }
     was_compiled = true;
     using Clock = std::chrono::steady_clock;

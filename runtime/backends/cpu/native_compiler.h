@@ -7,7 +7,7 @@
 
 namespace segfold::cpu {
 
-/// Kind of the cache's files that hold libraries.
+/// The ending of the file names of libraries in the cache.
 inline constexpr std::string_view kLibraryKind = "library";
 
 /// The system's C++ compiler with the flags that compile native texts.
@@ -21,11 +21,11 @@ public:
     /// Returns the compiler's path and its version line.
     [[nodiscard]] const std::string& identity() const { return identity_; }
 
-    /// Returns the compiler's version line: "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
+    /// Returns the compiler's version line, such as "g++ (Debian 12.2.0-14+deb12u1) 12.2.0".
     [[nodiscard]] const std::string& version() const { return version_; }
 
-    /// True if the compiler knows _Float16 and the processor has conversions for it. Processors' conversions
-    /// of bfloat16 are never used, because they flush small numbers to 0.
+    /// True if the compiler knows _Float16 and the processor has instructions that convert it. Instructions
+    /// that convert bfloat16 are never used, because they flush small numbers to 0.
     [[nodiscard]] bool has_f16_conversions() const;
 
     /// Returns a digest of everything on which the library depends: text, compiler, flags, processor.
@@ -39,7 +39,7 @@ private:
     std::string identity_, version_;
 };
 
-/// Returns the shared library of `source`, from the cache if possible. A damaged file counts as missing. Sets
+/// Returns the shared library of `source`, from the cache if possible. Treats a damaged file as missing. Sets
 /// `was_compiled` to true if the compiler had to run.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
@@ -48,9 +48,9 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
 
 /// Contents of a library file in the cache's folder.
 struct StoredLibrary {
-    std::string name;      ///< file name of the compiled text: "lane_scan.cpp"
+    std::string name;      ///< file name of the compiled text, such as "lane_scan.cpp"
     std::string compiler;  ///< the compiler's version line
-    double seconds = 0;    ///< seconds that compiling took
+    double seconds = 0;    ///< seconds of the compilation
     std::string library;   ///< the bytes of the shared library
 };
 

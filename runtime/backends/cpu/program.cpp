@@ -40,7 +40,7 @@ Program::Program(std::shared_ptr<const LoadedText> text, const Emitted& emitted,
     std::size_t bytes = kAlignment;
     for (const auto& buffer : bound_.scratch())
         bytes += aligned(static_cast<std::size_t>(buffer.bytes));
-    if (bytes > std::size_t{1} << 30)  // the check is slow
+    if (bytes > std::size_t{1} << 30)  // checking is slow
         require_memory(static_cast<double>(bytes),
                        "scratch memory for " + count_text(sizes.num_segments, "segment"));
     scratch_.resize(bytes);
@@ -55,7 +55,7 @@ Program::Program(std::shared_ptr<const LoadedText> text, const Emitted& emitted,
         const auto entry =
             std::ranges::find(text_->kernels_, launch.kernel, &std::pair<std::string, Kernel>::first);
         Step step{entry->second, launch.grid, {}};
-        // Kernels take structs by reference, and scratch memory by its address.
+        // Kernels take structs by reference and scratch memory by address.
         for (std::size_t k = 0; k < launch.parameters.size(); ++k) {
             const auto buffer =
                 std::ranges::find(bound_.scratch(), launch.parameters[k], &ScratchBuffer::name);
@@ -115,7 +115,7 @@ void Program::run(std::span<const MutableArrayView> results)
             ThreadPool::shared().run(step.parts,
                                      [&step](std::int64_t part) { step.entry.run(part, step.arguments); });
     } catch (const Stopped&) {
-        fill_scratch(true, 0);  // kernels that clear scratch memory for the next run did not run
+        fill_scratch(true, 0);  // an interrupted run did not clear scratch memory for the next run
         throw;
     }
 }

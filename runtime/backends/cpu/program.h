@@ -14,7 +14,7 @@
 
 namespace segfold::cpu {
 
-/// A loaded native text with its argument layout, shared by plans of all sizes.
+/// A loaded native text with its argument layout. Plans of all sizes share it.
 class LoadedText {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -31,8 +31,8 @@ private:
     std::size_t num_parameters_;
 };
 
-/// Runs a native text on arrays of fixed sizes. A run allocates nothing. Only one thread at a time may run a
-/// plan.
+/// Runs a native text on arrays of fixed sizes. A run allocates nothing. Only one thread at a time may run
+/// the program.
 class Program {
 public:
     /// Throws DeviceError if the text does not compile.
@@ -47,13 +47,13 @@ public:
     [[nodiscard]] const SegmentSizes& sizes() const { return sizes_; }
     /// Binds the array of a parameter for the next runs.
     void bind_input(std::size_t parameter, const ArrayView& array);
-    /// Binds segments for the next runs, with the arrays that the text finds. The arrays of `segments` must
-    /// outlive the runs.
+    /// Binds segments for the next runs, and the arrays for segments that the text finds. The arrays of
+    /// `segments` must outlive the runs.
     void bind_segments(const Segments& segments);
-    /// Folds the bound arrays on all cores available to the process. `results` has one array for each of
+    /// Folds the bound arrays on all cores that the process may use. `results` has one array for each of
     /// returned_fields().
     void run(std::span<const MutableArrayView> results);
-    /// Folds the workload that is bound. Throws InputError if the text has read outside of a checked table.
+    /// Folds the bound workload. Throws InputError if the text has read outside of a checked table.
     void run(const Workload& workload, Results& results);
 
     /// Returns one word per parameter, for refuse_noted_reads(). A word is nonzero if the last run read past
@@ -63,7 +63,7 @@ public:
     {
         return std::ranges::any_of(outside_, [](std::uint32_t word) { return word != 0; });
     }
-    /// Returns found_arrays() after a run.
+    /// Returns the arrays of found_arrays(), as the last run has written them.
     [[nodiscard]] const std::vector<NamedArray>& found() const { return found_; }
     /// Fills scratch memory with `byte`, except where kernels need zeros.
     void poison_scratch(std::uint8_t byte);
@@ -76,8 +76,8 @@ private:
         std::vector<void*> arguments;
     };
 
-    /// Fills scratch memory with `byte`: if `is_zero` is true, the buffers that must be zero before the first
-    /// run; if false, all other buffers.
+    /// Fills scratch buffers with `byte`. If `is_zero` is true, fills the buffers that must be zero before
+    /// the first run; else all others.
     void fill_scratch(bool is_zero, std::uint8_t byte);
 
     std::shared_ptr<const LoadedText> text_;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kOptimisation = 3;
 
 /// Emits the text of the fold with as few threads per block as possible, because on one segment all threads
-/// but the first have nothing to do.
+/// but the first are idle.
 Emitted emit_fold(const Operator& op, const Segments& segments)
 {
     const auto& stage = Catalogue::standard().stage("thread_per_segment");

@@ -9,8 +9,8 @@ namespace segfold::cuda {
 namespace {
 
 constexpr unsigned kMostThreads = 16;
-// Limits of one program that holds several plans. Larger programs save little more time, and a caller that
-// needs one plan waits for its whole program.
+// Limits of a program with several plans. Larger programs save little more time, and a caller that needs one
+// plan waits for the whole program.
 constexpr std::size_t kMostVariants = 8;
 constexpr std::size_t kMostTextBytes = 48 * 1024;
 

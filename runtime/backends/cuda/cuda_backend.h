@@ -1,5 +1,5 @@
 #pragma once
-// The back end "cuda": runs a workload's emitted text on a GPU.
+// The back end "cuda". Runs a workload's emitted text on a GPU.
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,7 +17,7 @@ namespace segfold::cuda {
 struct ResidentArrays : LoadedArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
-    std::vector<std::int64_t> lengths;  ///< elements of each buffer's array; 0 if the buffer has no array
+    std::vector<std::int64_t> lengths;  ///< number of elements per buffer; 0 for a buffer without an array
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);
@@ -29,8 +29,8 @@ struct ResidentArrays : LoadedArrays {
 /// A workload's arrays on a GPU. Any number of plans may fold them.
 class ResidentWorkload {
 public:
-    /// Copies the arrays. The workload must outlive this object. Throws InputError if check_workload()
-    /// refuses the workload, DeviceError if the arrays do not fit on the GPU.
+    /// Copies the workload's arrays to the GPU. `workload` must outlive this object. Throws InputError if
+    /// check_workload() refuses the workload, and DeviceError if the arrays do not fit on the GPU.
     ResidentWorkload(const Context& context, const Workload& workload);
 
     /// Uses parameter arrays that are already on the GPU. Columns may be longer than the workload.
@@ -41,10 +41,10 @@ public:
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// Returns the arrays of segment_arrays() for `form`, then those of found_arrays(), on the GPU. The first
-    /// call for a form copies the arrays.
+    /// Returns, on the GPU, the arrays of segment_arrays() for `form`, then those of found_arrays(). The
+    /// first call for a form copies the arrays.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
-    /// Returns the arrays in the host's form: offsets in place of flags or keys.
+    /// Returns the arrays in the form that the host uses, with offsets in place of flags or keys.
     [[nodiscard]] const ResidentArrays& segments() const
     {
         return segments_as(converted_form(workload_.segments.form));
@@ -52,8 +52,8 @@ public:
     /// Returns one array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with a byte, so that a comparison finds results that a plan has not written: two
-    /// plans that run after different bytes then differ there. Bools become false.
+    /// Fills the results with the byte `poison`; bools become false. If two plans run after different bytes,
+    /// a comparison shows the entries that a plan did not write.
     void poison_results(std::uint8_t poison = 0xcd);
     /// Returns the address of the words in which kernels record reads past the ends of checked tables; see
     /// BoundPlan::bind_outside().
@@ -70,15 +70,15 @@ private:
     const Context* context_;
     const Workload& workload_;
     std::shared_ptr<const ResidentArrays> inputs_;
-    mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< each form is added when first requested
+    mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< each form is added on first request
     ResidentArrays results_;
     DeviceBuffer outside_;
-    std::vector<NamedArray> found_;    ///< found_arrays(); their buffers come last among the form's buffers
+    std::vector<NamedArray> found_;    ///< found_arrays(); a form's buffers end with buffers for them
     std::vector<ResultField> fields_;  ///< returned_fields() of the operator
-    std::vector<std::int64_t> rooms_;  ///< number of values that each field has room for
+    std::vector<std::int64_t> rooms_;  ///< number of values for which each field has memory
 };
 
-/// An emitted text compiled, loaded, and bound to a resident workload.
+/// A compiled and loaded text, bound to a resident workload.
 class LoadedPlan {
 public:
     /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError if the text does not
@@ -88,7 +88,7 @@ public:
 
     /// Queues all launches of the plan.
     void launch(Stream& stream) { program_.launch(stream.handle()); }
-    /// Fills scratch memory with a byte, except where kernels need zeros.
+    /// Fills scratch memory with the byte `poison`, except where kernels need zeros.
     void poison_scratch(std::uint8_t poison);
     /// Returns the compiler's report on each kernel, in launch order.
     [[nodiscard]] std::vector<KernelUse> kernels() const;
@@ -99,7 +99,7 @@ public:
 private:
     LoadedText text_;
     Program program_;
-    int max_threads_;  ///< of a multiprocessor
+    int max_threads_;  ///< most threads on a multiprocessor
     std::vector<DeviceBuffer> scratch_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 class CudaBackend : public Backend {
 public:
-    /// Makes the context in the background while the caller prepares data and plan.
+    /// Makes the context in the background, while the caller prepares data and plan.
     explicit CudaBackend(int ordinal)
         : gpu_(cuda::device(ordinal)),
           context_(std::async(std::launch::async, [ordinal] { return cuda::Context(ordinal); }).share())
@@ -45,7 +45,7 @@ public:
     {
         try {
             return cuda::kernel_cache().only_loads();
-        } catch (const DeviceError&) {  // there is no NVRTC, and nothing to load either
+        } catch (const DeviceError&) {  // no NVRTC, and nothing to load
             return true;
         }
     }
@@ -57,7 +57,7 @@ public:
                 return 0;
             return only_loads() ? std::numeric_limits<double>::infinity()
                                 : expected_compile_seconds(request.source, kNvrtcModel);
-        } catch (const DeviceError&) {  // there is no NVRTC, so that only what is compiled runs
+        } catch (const DeviceError&) {  // without NVRTC only compiled texts run
             return std::numeric_limits<double>::infinity();
         }
     }
@@ -71,7 +71,7 @@ private:
                          RunTimes& times) override
     {
         check_workload(workload);
-        // Compilation needs only the GPU's architecture, so it runs while the context is made and the arrays
+        // Compilation needs only the GPU's architecture. So it runs while the context is made and the arrays
         // are copied.
         const auto request = cuda::variant_of(gpu_, *text).request;
         const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });

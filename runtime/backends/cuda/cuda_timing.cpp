@@ -42,7 +42,7 @@ const ResidentArrays& resident_arrays(const LoadedArrays& arrays)
 
 }  // namespace
 
-/// A workload on the GPU, with a copy of kept results for comparison with later results.
+/// A workload on the GPU, with a copy of its kept results for comparison with later results.
 class TimedResident : public PlacedWorkload {
 public:
     TimedResident(CudaTiming& timing, const Workload& workload, std::shared_ptr<const ResidentArrays> inputs)

@@ -1,5 +1,5 @@
 #pragma once
-// Measures times of kernels on a GPU by events, and the GPU's highest read rate (the read ceiling).
+// Measures kernels on a GPU with events, and the GPU's highest read rate (the read ceiling).
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,11 +14,11 @@
 
 namespace segfold::cuda {
 
-/// Measures launches in one stream of a GPU. Processes of a user that measure on one GPU take turns at what
-/// they time.
+/// Measures launches in one stream of a GPU. Processes of the same user that measure on the same GPU take
+/// turns.
 ///
-/// Plans announced by expect() are compiled on the host's cores while other plans run. The first announced
-/// plan is a program of its own. The others share programs; the compile time of a plan is then an equal part
+/// Plans that expect() announces are compiled on the host's cores while other plans run. The first announced
+/// plan is a program of its own. The others share programs. The compile time of such a plan is an equal part
 /// of its program's time.
 class CudaTiming : public Timing {
 public:
@@ -40,7 +40,7 @@ public:
     void compile_each(std::span<const Emitted> texts) override;
     void expect(std::span<const Emitted> texts) override;
     [[nodiscard]] TimedPlan prepare(PlacedWorkload& placed, const Emitted& text) override;
-    /// Reads 1 GiB, or a quarter of the free memory if that is less, and returns the best median over several
+    /// Reads 1 GiB, or a quarter of the free memory if that is less. Returns the best median over several
     /// grids and numbers of loads in flight.
     [[nodiscard]] ReadCeiling read_ceiling() override;
     /// True if `bytes` is less than four times the size of the L2 cache.
@@ -56,7 +56,7 @@ public:
 
 private:
     void fill_cache() override;
-    /// Waits until no other process of this user times anything on this GPU.
+    /// Waits until no other process of this user measures on this GPU.
     [[nodiscard]] Turn turn() const;
     void read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel, std::uint64_t grid,
               std::uint64_t block);
@@ -66,7 +66,7 @@ private:
     Module module_;
     DeviceBuffer sink_;
     DeviceBuffer other_;   ///< memory that fill_cache() reads to replace the contents of the L2 cache
-    DeviceBuffer unread_;  ///< memory that read() reads
+    DeviceBuffer unread_;  ///< memory for read()
     std::optional<Module> compare_;
     CompileCache programs_;
     std::unique_ptr<Ahead> ahead_;  ///< null until the first expect()
@@ -77,7 +77,7 @@ private:
 /// `what` needs a GPU.
 [[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
 
-/// Returns the workload that a CudaTiming has placed.
+/// Returns the workload that a CudaTiming placed.
 [[nodiscard]] ResidentWorkload& resident_of(PlacedWorkload& placed);
 
 }  // namespace segfold::cuda

@@ -21,14 +21,13 @@ namespace fs = std::filesystem;
 constexpr const char* kDriverName = "libcuda.so.1";
 constexpr std::array kNvrtcMajors = {13, 12};
 
-// Guards the three variables below, which the first use of NVRTC reads.
+// Guards the three variables below. The first use of NVRTC reads them.
 std::mutex toolkit_mutex;
 fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
-// The option that advice_without_gpu() names. The program or the Python module sets it before all other
-// calls.
+// The option that advice_without_gpu() names. The program or the Python module sets it before any other call.
 std::string& cpu_option()
 {
     static auto& option = lasting([] { return std::string("SessionOptions::backend = \"cpu\""); });
@@ -48,8 +47,8 @@ std::string mapped_path(void* handle, const fs::path& asked)
                                                                                      : asked.string();
 }
 
-// Tries to open `file` in `place`. If `place` is empty, the loader searches LD_LIBRARY_PATH and the system's
-// folders.
+// Tries to open `file` in the folder `place`. If `place` is empty, the loader searches LD_LIBRARY_PATH and
+// the system's folders.
 Attempt try_open(const fs::path& place, const std::string& file)
 {
     const fs::path path = place / file;
@@ -80,8 +79,8 @@ std::string list_failures(const std::vector<std::string>& failures)
     return text;
 }
 
-// Loads libnvrtc-builtins before NVRTC does. NVRTC opens this library by its bare name, and the loader then
-// finds the loaded one.
+// Loads libnvrtc-builtins before NVRTC does. NVRTC opens this library by its bare name, for which the loader
+// then returns the loaded library.
 void preload_builtins(const fs::path& directory, int major)
 {
     const std::string prefix = fmt::format("libnvrtc-builtins.so.{}", major);
@@ -157,7 +156,8 @@ std::vector<fs::path> all_nvrtc_places()
     return places;
 }
 
-// Returns the major versions of NVRTC to try. Versions whose cubins the driver loads come first.
+// Returns the major versions of NVRTC in the order in which to try them. Versions whose cubins the driver
+// loads come first.
 std::vector<int> nvrtc_majors(int driver_major)
 {
     std::vector<int> majors(kNvrtcMajors.begin(), kNvrtcMajors.end());
@@ -176,8 +176,8 @@ Nvrtc open_nvrtc_once()
     return opened;
 }
 
-// Returns path and line of a place in the source. The path begins with "runtime/", so messages do not depend
-// on the build folder.
+// Returns path and line of a position in the source. The path begins with "runtime/", so that messages do not
+// depend on the build folder.
 std::string place_in_source(const std::source_location& where)
 {
     std::string_view file = where.file_name();

@@ -1,7 +1,7 @@
 #pragma once
 // Opens the CUDA driver and NVRTC at run time. This file is the only list of their entry points.
 //
-// No CUDA header is needed: the few types and prototypes below are copied from cuda.h and nvrtc.h.
+// It needs no CUDA header. The types and prototypes below are copied from cuda.h and nvrtc.h.
 #include <cstddef>
 #include <filesystem>
 #include <source_location>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// These tags are those of cuda.h and nvrtc.h, so handles have the same types in files that include these
+// The tags are those of cuda.h and nvrtc.h. So handles have the same types in files that include these
 // headers.
 struct CUctx_st;
 struct CUevent_st;
@@ -39,7 +39,7 @@ using CUmodule = CUmod_st*;
 using CUstream = CUstream_st*;
 using nvrtcProgram = _nvrtcProgram*;
 
-/// Result of a driver call. Only values that the code distinguishes have names.
+/// Result of a driver call. Only values that the code tells apart have names.
 enum class CUresult : int {
     success = 0,
     invalid_value = 1,
@@ -71,7 +71,7 @@ struct CUuuid {
     unsigned char bytes[16];
 };
 
-/// A kernel in a graph: CUDA_KERNEL_NODE_PARAMS of CUDA 12.
+/// A kernel in a graph. CUDA 12 calls it CUDA_KERNEL_NODE_PARAMS.
 struct CUkernelNodeParams {
     CUfunction func;
     unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
@@ -98,13 +98,13 @@ private:
     std::string path_;
 };
 
-/// Returns the address of `symbol`. If the library does not have it, throws DeviceError naming both.
+/// Returns the address of `symbol`. If the library does not have it, throws DeviceError that names both.
 [[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
 
-/// Tells if a library may lack an entry point. Entry points of later CUDA releases are optional.
+/// Tells whether a library may lack an entry point. Entry points of later CUDA releases are optional.
 enum class Presence { required, optional };
 
-/// One function of a shared library, callable like the function itself.
+/// A function of a shared library. It is called like the function itself.
 template <class Function>
 class EntryPoint;
 
@@ -124,8 +124,8 @@ private:
     Result (*function_)(Parameters...);
 };
 
-/// The functions of the driver API, from libcuda.so.1. Symbol names include the version suffix, if any, that
-/// cuda.h adds to the plain name.
+/// The functions of the driver API, from libcuda.so.1. A symbol's name includes the version suffix, if any,
+/// that cuda.h adds.
 struct Driver {
     SharedLibrary library;
 
@@ -186,7 +186,7 @@ struct Driver {
     EntryPoint<CUresult(CUevent)> cuEventSynchronize{library, "cuEventSynchronize"};
     EntryPoint<CUresult(float*, CUevent, CUevent)> cuEventElapsedTime{library, "cuEventElapsedTime"};
 
-    // The cuLibrary* functions exist since CUDA 12.0, cuFuncGetParamInfo since 12.4.
+    // The cuLibrary* functions exist since CUDA 12.0, and cuFuncGetParamInfo since 12.4.
     EntryPoint<CUresult(CUlibrary*, const void*, int*, void**, unsigned, int*, void**, unsigned)>
         cuLibraryLoadData{library, "cuLibraryLoadData", Presence::optional};
     EntryPoint<CUresult(CUlibrary)> cuLibraryUnload{library, "cuLibraryUnload", Presence::optional};
@@ -209,7 +209,7 @@ struct Driver {
                         CUstream, void**, void**)>
         cuLaunchKernel{library, "cuLaunchKernel"};
 
-    // Graphs can hold kernels of libraries since CUDA 12.0.
+    // Since CUDA 12.0 graphs can hold kernels of libraries.
     EntryPoint<CUresult(CUgraph*, unsigned)> cuGraphCreate{library, "cuGraphCreate"};
     EntryPoint<CUresult(CUgraph)> cuGraphDestroy{library, "cuGraphDestroy"};
     EntryPoint<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const CUkernelNodeParams*)>
@@ -249,62 +249,64 @@ struct Nvrtc {
     EntryPoint<nvrtcResult(nvrtcProgram, std::size_t*)> nvrtcGetPTXSize{library, "nvrtcGetPTXSize"};
     EntryPoint<nvrtcResult(nvrtcProgram, char*)> nvrtcGetPTX{library, "nvrtcGetPTX"};
 
-    /// Returns NVRTC's version: "13.0".
+    /// Returns NVRTC's version, such as "13.0".
     [[nodiscard]] std::string version() const;
 };
 
-/// Returns the driver; the first call opens and initialises it (cuInit).
+/// Returns the driver. The first call opens and initialises it (cuInit).
 ///
-/// Throws DeviceError naming the library and the places searched if the driver cannot be opened. A later call
-/// tries again.
+/// If the driver cannot be opened, throws DeviceError that names the library and the searched places. A later
+/// call tries again.
 const Driver& driver();
 
 /// Returns NVRTC. The first call opens it, which takes 8 ms if the file is in the page cache, else 180 ms.
 ///
-/// Throws DeviceError naming the library and the places searched if NVRTC cannot be opened. A later call
+/// If NVRTC cannot be opened, throws DeviceError that names the library and the searched places. A later call
 /// tries again.
 const Nvrtc& nvrtc();
 
-/// Makes nvrtc() search `directory` first: the folder itself, its lib and lib64, and the folders into which
-/// pip unpacks NVIDIA's wheels.
+/// Makes nvrtc() search `directory` first. It searches the folder itself, its lib and lib64, and the folders
+/// into which pip unpacks NVIDIA's wheels.
 ///
 /// Throws InternalError if NVRTC is already open, because the call would have no effect.
 void set_toolkit_directory(const std::filesystem::path& directory);
 
-/// Sets folders of packages, such as Python's, that may hold NVRTC; nvrtc() searches them after
+/// Sets folders of packages, such as Python's, that may have NVRTC. nvrtc() searches them after
 /// $SEGFOLD_TOOLKIT. Has no effect once NVRTC is open.
 void set_package_places(std::vector<std::filesystem::path> places);
 
-/// Sets the text by which messages advise users to choose the back end cpu: `--backend cpu`. Must be called
-/// before all other functions. Without this call, messages name SessionOptions.
+/// Sets the option by which messages tell users to choose the back end cpu, such as `--backend cpu`. Must be
+/// called before all other functions. Without this call, messages name SessionOptions.
 void set_cpu_option(std::string option);
 
-/// Returns the advice in messages about a missing driver, GPU or compiler.
+/// Returns the advice for messages about a missing driver, GPU or compiler.
 [[nodiscard]] std::string advice_without_gpu();
 
-/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path stands
-/// for the loader's own search.
+/// Returns the places that nvrtc() searches after the folder of set_toolkit_directory(). An empty path means
+/// the loader's own search.
 ///
-/// These are, in order: $SEGFOLD_TOOLKIT, the folders of set_package_places(), the loader's path,
+/// The places are, in order: $SEGFOLD_TOOLKIT, the folders of set_package_places(), the loader's path,
 /// $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
-/// Returns the files that nvrtc() tries, in order. A bare name stands for the loader's own search.
+/// Returns the files that nvrtc() tries, in order. A bare name means the loader's own search.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_files();
 
-/// Returns the driver's CUDA version, 12 or 13, even if there is no GPU; 0 if there is no driver.
+/// Returns the driver's major CUDA version, even if there is no GPU; 0 if there is no driver.
 [[nodiscard]] int driver_major();
 
 /// Opens libcuda.so.1 from the first of `places` that has it. Does not call cuInit.
 [[nodiscard]] Driver open_driver(const std::vector<std::filesystem::path>& places);
 
-/// Opens NVRTC, 13 before 12, from the first of `places` that has it, and its builtins from the same folder.
+/// Opens NVRTC from the first of `places` that has it, and its builtins from the same folder. Tries version
+/// 13 before 12.
 ///
-/// `driver_major` is the driver's CUDA version; 0 if there is no driver. In every place, NVRTC versions up to
-/// the driver's come first, because a driver refuses cubins of a later major version.
+/// `driver_major` is the driver's major CUDA version; 0 if there is no driver. In every place, NVRTC versions
+/// up to the driver's are tried first, because a driver refuses cubins of a later major version.
 [[nodiscard]] Nvrtc open_nvrtc(const std::vector<std::filesystem::path>& places, int driver_major = 0);
 
-/// Throws DeviceError with the call, the error's name and its description if `result` is not `success`.
+/// Throws DeviceError if `result` is not `success`. The message has the call, the error's name and its
+/// description.
 void check(CUresult result, const char* call,
            const std::source_location& where = std::source_location::current());
 void check(nvrtcResult result, const char* call,

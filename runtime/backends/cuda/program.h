@@ -15,14 +15,14 @@
 
 namespace segfold::cuda {
 
-/// Returns the request to the compiler for a text, and the names of its kernels.
+/// Returns the compile request for a text, with the names of its kernels.
 [[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted);
 [[nodiscard]] Variant variant_of(const std::string& architecture, const Emitted& emitted);
 
-/// Returns the requests to the compiler for several texts.
+/// Returns the compile requests for several texts.
 [[nodiscard]] std::vector<CompileRequest> requests_of(const DeviceInfo& gpu, std::span<const Emitted> texts);
 
-/// A text compiled for a GPU and loaded there. Copies share it.
+/// A text that is compiled for a GPU and loaded there. Copies share it.
 struct LoadedText {
     std::shared_ptr<const Compiled> compiled;
     Module module;
@@ -34,8 +34,8 @@ struct LoadedText {
 
 /// The kernels of a loaded text with their arguments, for workloads of one size.
 ///
-/// It owns no device memory: the caller passes addresses of scratch memory and arrays. Binding only writes
-/// addresses.
+/// It owns no device memory. The caller passes addresses of scratch memory and arrays, and binding only
+/// writes these addresses.
 class Program {
 public:
     /// A kernel and its launch.
@@ -44,14 +44,14 @@ public:
         LaunchShape shape;
     };
 
-    /// Throws SpecError if a size is impossible, DeviceError if the GPU does not allow a launch.
+    /// Throws SpecError if a size is impossible, and DeviceError if the GPU does not allow a launch.
     Program(const LoadedText& text, const Operator& op, const Emitted& emitted, const SegmentSizes& sizes,
             int num_multiprocessors);
 
-    /// Binds scratch memory: `take` returns the address of each buffer. Buffers with ScratchBuffer::zero must
+    /// Binds scratch memory. `take` returns the address of each buffer. Buffers with ScratchBuffer::zero must
     /// be zero before the first launch.
     void bind_scratch(const std::function<std::uint64_t(std::size_t place, const ScratchBuffer&)>& take);
-    /// Returns the arguments, to which arrays are bound; see BoundPlan.
+    /// Returns the arguments, for binding arrays; see BoundPlan.
     [[nodiscard]] BoundPlan& arguments() { return bound_; }
 
     [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }

@@ -15,7 +15,7 @@
 namespace segfold {
 namespace {
 
-/// The Thrust system of the CPU: uses host memory in place.
+/// The Thrust system of the CPU, which uses host memory in place.
 struct CpuSystem {
     static auto policy() { return THRUST_NS_QUALIFIER::omp::par; }
 
@@ -34,7 +34,7 @@ struct CpuSystem {
 };
 
 /// Limits a job to one thread for each 65536 elements. Waiting threads spin, and in a short job this takes
-/// far more processor time than the folds.
+/// far more processor time than the folds do.
 class ThreadsOfJob {
 public:
     explicit ThreadsOfJob(const ThrustJob& job) : usual_(omp_get_max_threads())

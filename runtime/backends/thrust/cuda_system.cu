@@ -1,7 +1,7 @@
-// Thrust's CUDA system, compiled by nvcc. The CUDA runtime uses the device's primary context, as runtime/backends/cuda
-// does.
+// Thrust's CUDA system, compiled by nvcc. The CUDA runtime uses the device's primary context, like
+// runtime/backends/cuda.
 #define THRUST_CUB_WRAPPED_NAMESPACE segfold_thrust_cuda
-#define THRUST_FORCE_64_BIT_OFFSET_TYPE  // one set of kernels instead of two
+#define THRUST_FORCE_64_BIT_OFFSET_TYPE  // compiles one set of kernels instead of two
 #include <cuda_runtime.h>
 #include <thrust/system/cuda/execution_policy.h>
 #include <thrust/system/cuda/vector.h>
@@ -37,7 +37,7 @@ private:
     int previous_ = 0;
 };
 
-/// The Thrust system of a GPU: copies host memory to the GPU.
+/// The Thrust system of a GPU, which copies host memory to the GPU.
 struct CudaSystem {
     static auto policy() { return THRUST_NS_QUALIFIER::cuda::par; }
 
@@ -94,7 +94,7 @@ std::string cuda_objection()
     int count = 0;
     const auto error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        cudaGetLastError();  // clears the error, which the next call would report
+        cudaGetLastError();  // clears the error, or the next call would report it
         return std::string("there is no usable GPU: ") + cudaGetErrorString(error);
     }
     return count == 0 ? "there is no GPU" : "";

@@ -13,8 +13,8 @@ bool jumps(const Instruction& step)
     return step.opcode == Opcode::jump || step.opcode == Opcode::jump_unless;
 }
 
-/// Calls `visit` with every slot that an instruction may read. Opcodes with fewer operands ignore some of
-/// these slots.
+/// Calls `visit` with every slot that an instruction may read. Opcodes with few operands ignore some of these
+/// slots.
 template <class Step, class Visit>
 void visit_operands(Step& step, Visit visit)
 {
@@ -22,7 +22,7 @@ void visit_operands(Step& step, Visit visit)
         return;
     visit(step.a);
     if (step.opcode == Opcode::gather || step.opcode == Opcode::jump_unless)
-        return;  // b is the number of a table, or unused
+        return;  // b is a table's number, or unused
     visit(step.b);
     visit(step.c);
 }
@@ -47,8 +47,8 @@ private:
     std::vector<bool> taken_;
 };
 
-/// Returns for each slot the number of the last instruction that reads it: -1 if no instruction reads it, the
-/// number of instructions if the slot is an output.
+/// Returns, for each slot, the index of the last instruction that reads it. It is -1 if no instruction reads
+/// the slot, and the number of instructions if the slot is an output.
 std::vector<int> last_uses(const Program& program)
 {
     std::vector<int> last(program.num_slots, -1);
@@ -80,7 +80,7 @@ FlatProgram flatten(const Program& program)
         Machine<double>::set_constant(preset.value, constant);
         flat.presets.push_back(preset);
     }
-    // All jumps go forward, so a slot that no later instruction reads is free on every path.
+    // All jumps go forward. So a slot that no later instruction reads is free on every path.
     for (int at = 0; at < static_cast<int>(program.code.size()); ++at) {
         Instruction step = program.code[static_cast<std::size_t>(at)];
         const auto end_life = [&](std::uint16_t slot) {

@@ -1,6 +1,6 @@
 #pragma once
-// Functors that run an operator's byte code inside Thrust. nvcc compiles them for a GPU, the C++ compiler for
-// the host. They share no code with the code generator.
+// Functors that run an operator's byte code inside Thrust. nvcc compiles them for a GPU, and the C++ compiler
+// for the host. They share no code with the code generator.
 #include <cstdint>
 
 #include "runtime/backends/thrust/job.h"
@@ -25,13 +25,13 @@ struct ProgramView {
     int num_presets;
 };
 
-/// The first read past a table's end. `taken` is 1 once a thread has recorded such a read.
+/// The first read past a table's end. `taken` is 1 once a thread has recorded one.
 struct FailureCell {
     int taken;
     Outcome outcome;
 };
 
-/// A job in memory of the Thrust system. Functors hold a pointer to it.
+/// A job in memory of the Thrust system. Functors have a pointer to it.
 struct JobView {
     ProgramView lift, combine, finish, scan;
     bool scans_reversely;
@@ -42,7 +42,7 @@ struct JobView {
     const Type* column_types;
     const TableView* tables;
     const std::int64_t* starts;
-    const std::int64_t* begins;    ///< each run's first element in the columns; null: same as `starts`
+    const std::int64_t* begins;    ///< first element of each run in the columns; null: same as `starts`
     const std::int64_t* segments;  ///< segment of each run; null: 0, 1, 2, ...
     void* const* results;
     const Type* result_types;
@@ -50,10 +50,10 @@ struct JobView {
     void* const* outputs;
     const Type* output_types;
     const Slot<double>* identity;  ///< the operator's identity
-    std::int64_t num_elements;     ///< number of elements in all runs together
+    std::int64_t num_elements;     ///< number of elements in all runs
     FailureCell* failure;
 
-    /// The element that a scan visits at step `step`. Elements of all runs are numbered together.
+    /// Returns the element that a scan visits at step `step`. Elements are numbered over all runs.
     [[nodiscard]] SEGFOLD_EVERYWHERE std::int64_t visited(std::int64_t step) const
     {
         return scans_reversely ? num_elements - 1 - step : step;
@@ -65,13 +65,13 @@ struct JobView {
     }
 };
 
-/// A state of at most `num_fields` fields.
+/// A state with at most `num_fields` fields.
 template <int num_fields>
 struct FlatState {
     Slot<double> fields[num_fields];
 };
 
-/// Stores `outcome` if no thread has stored an outcome before.
+/// Stores `outcome`, unless a thread has already stored an outcome.
 SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outcome)
 {
 #ifdef __CUDA_ARCH__
@@ -83,7 +83,8 @@ SEGFOLD_EVERYWHERE inline void write_down(FailureCell& cell, const Outcome& outc
         cell.outcome = outcome;
 }
 
-/// Stores the constants in their slots and runs a block. The slots must already hold the block's inputs.
+/// Stores the constants in their slots and runs a block. The caller must have stored the block's inputs in
+/// their slots.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& program, const JobView& job,
                                                         Slot<double>* slots)
 {
@@ -94,10 +95,10 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void interpret(const ProgramView& progr
         write_down(*job.failure, outcome);
 }
 
-// The functions below are not inlined, because each holds kMaxThrustSlots slots, and Thrust's kernels lift
-// and combine in dozens of places.
+// The functions below are not inlined. Each has kMaxThrustSlots slots, and Thrust's kernels lift and combine
+// in dozens of places.
 
-/// Lifts element number `place`, which counts the elements of all runs together.
+/// Lifts element `place`. Elements are numbered over all runs.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void lift_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, Slot<double>* state)
 {
@@ -129,7 +130,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void combine_states(const JobView& job,
         state[f] = slots[job.combine.outputs[f]];
 }
 
-/// Writes the result of a run to its segment's place in the result arrays.
+/// Writes the result of a run to the entry of its segment in the result arrays.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std::int64_t run,
                                                          const Slot<double>* state)
 {
@@ -145,7 +146,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void finish_run(const JobView& job, std
         Machine<double>::store(slots[job.finish.outputs[r]], job.result_types[r], job.results[r], segment);
 }
 
-/// Writes the outputs of element number `place`, which counts the elements of all runs together.
+/// Writes the outputs of element `place`. Elements are numbered over all runs.
 SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, std::int64_t run,
                                                            std::int64_t place, const Slot<double>* before,
                                                            const Slot<double>* through)
@@ -171,7 +172,7 @@ SEGFOLD_EVERYWHERE SEGFOLD_CALLED inline void scan_element(const JobView& job, s
 template <int num_fields>
 struct Lift {
     const JobView* job;
-    const std::int64_t* keys;  ///< number of the run to which each element belongs
+    const std::int64_t* keys;  ///< number of each element's run
 
     SEGFOLD_EVERYWHERE FlatState<num_fields> operator()(std::int64_t place) const
     {
@@ -211,7 +212,7 @@ struct VisitedRun {
     SEGFOLD_EVERYWHERE std::int64_t operator()(std::int64_t step) const { return keys[job->visited(step)]; }
 };
 
-/// A state, or no state. "No state" is the identity of Join, whatever the operator's own identity is.
+/// A state, or no state. "No state" is the identity of Join, even if the operator has no identity.
 template <int num_fields>
 struct SomeState {
     FlatState<num_fields> state;
@@ -253,8 +254,8 @@ struct Join {
     }
 };
 
-/// Writes the outputs of the element that a scan visits at step `step`. `before` is null if the scan reads no
-/// state before an element.
+/// Writes the outputs of the element that a scan visits at step `step`. `before` is null if the scan does not
+/// read the state before an element.
 template <int num_fields>
 struct ScanVisited {
     const JobView* job;

@@ -1,5 +1,5 @@
 #pragma once
-// A fold or scan for a Thrust system, described without Thrust's types. All its data lie in host memory.
+// A fold or scan for a Thrust system, described without Thrust's types. All its data are in host memory.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace segfold {
 
-/// Returns the size, in fields, of the Thrust state for an operator with `num_fields` fields. There are only
-/// two sizes, because nvcc compiles a separate set of kernels for each size.
+/// Returns the number of fields of the Thrust state for an operator with `num_fields` fields. There are only
+/// two sizes, because nvcc compiles a set of kernels for each size.
 constexpr int state_slots(int num_fields)
 {
     constexpr int kSmallState = 2;
@@ -25,14 +25,15 @@ struct HostBytes {
     std::size_t bytes;
 };
 
-/// A reduction or a scan by key. The keys number the runs, which are the non-empty segments in order.
+/// A reduction or a scan by key. The keys are the numbers of the runs, which are the nonempty segments in
+/// order.
 struct ThrustJob {
     FlatProgram lift, combine, finish;
-    FlatProgram scan;  ///< used if `scans`; `finish` and `results` are then unused
+    FlatProgram scan;  ///< used if `scans` is true; `finish` and `results` are then unused
     bool scans = false;
     bool scans_reversely = false;
     bool reads_before = false;                ///< true if the scan reads the state before an element
-    std::vector<Slot<double>> identity = {};  ///< the state before the first element, if the scan reads it
+    std::vector<Slot<double>> identity = {};  ///< the state before the first element, if reads_before is true
     int state_fields = 0;
 
     std::vector<HostBytes> columns;
@@ -42,13 +43,13 @@ struct ThrustJob {
 
     std::int64_t num_runs = 0;
     std::int64_t num_elements = 0;  ///< number of elements in all runs
-    /// [num_runs + 1] index of each run's first element, counted over the elements of all runs
+    /// [num_runs + 1]: index of each run's first element. Elements are numbered over all runs.
     std::vector<std::int64_t> starts;
-    /// [num_runs] index of each run's first element in the columns; empty: the same as starts
+    /// [num_runs]: index of each run's first element in the columns; empty if it is the same as `starts`
     std::vector<std::int64_t> begins;
-    std::vector<std::int64_t> segments;  ///< [num_runs] segment of each run; empty: 0, 1, 2, ...
+    std::vector<std::int64_t> segments;  ///< [num_runs]: segment of each run; empty: 0, 1, 2, ...
 
-    /// [fields] arrays with a value per segment; only nonempty segments are written
+    /// [fields]: arrays with a value per segment; only values of nonempty segments are written
     std::vector<void*> results;
     std::vector<Type> result_types;
     std::int64_t num_segments = 0;

@@ -52,7 +52,7 @@ std::string objection_of(const Bytecode& bytecode, const std::string& name)
     return {};
 }
 
-/// Adds the runs of a workload to a job: for each non-empty segment the positions of its elements.
+/// Adds the runs of a workload to a job, with the positions of their elements.
 void add_runs(const Segments& segments, ThrustJob& job)
 {
     bool scattered = false;
@@ -119,18 +119,18 @@ void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Res
     }
 }
 
-/// Runs a job if it has elements. Throws InputError if an element reads past a table's end.
+/// Runs a job, unless it has no elements. Throws InputError if an element reads past a table's end.
 void run(ThrustSystem system, const ThrustJob& job, int device, const Workload& workload,
          const Bytecode& bytecode)
 {
     if (job.num_runs == 0)
         return;
     const Outcome outcome = run_on(system, job, device);
-    if (outcome.failed)  // an element reads past a table's end; the host finds which
+    if (outcome.failed)  // the host finds the element that reads past a table's end
         refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
 }
 
-/// Computes the outputs of the operator's `scan` by Thrust's scans by key.
+/// Computes the outputs of the operator's `scan` with Thrust's scans by key.
 void scan_by_key(const Workload& workload, ThrustSystem system, int device, std::span<NamedArray> outputs)
 {
     const Bytecode bytecode = compile_bytecode(workload.op);
@@ -222,7 +222,7 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
         static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) * sizeof(Slot<double>));
     if (system == ThrustSystem::cpu) {
         bytes_of_segment += sizeof(std::int64_t) + state_bytes;  // ends and states of runs
-        // An element takes its key, and the memory that Thrust allocates in reduce_by_key: a state and three
+        // Per element: its key, and the memory that Thrust allocates in reduce_by_key, a state and three
         // flags.
         bytes_of_element = sizeof(std::int64_t) + state_bytes + 3 * sizeof(unsigned);
     }

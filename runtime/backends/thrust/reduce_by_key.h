@@ -1,5 +1,5 @@
 #pragma once
-// Folds workloads by thrust::reduce_by_key, as an independent check of the other back ends.
+// Folds workloads with thrust::reduce_by_key, as an independent check of the other back ends.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// The place where Thrust runs: a GPU, or the host's threads through OpenMP.
+/// Where Thrust runs: on a GPU, or on the host's threads through OpenMP.
 enum class ThrustSystem : std::uint8_t { cuda, cpu };
 
 /// Returns the GPU if Thrust can run on one, else the host.
@@ -17,34 +17,35 @@ enum class ThrustSystem : std::uint8_t { cuda, cpu };
 /// Returns "cuda" or "cpu".
 [[nodiscard]] std::string_view name(ThrustSystem system);
 
-/// True if `reduce_by_key` can run on the system now. The system must be built in; CUDA also needs a GPU.
+/// True if reduce_by_key() can run on the system now. The system must be built in; CUDA also needs a GPU.
 [[nodiscard]] bool thrust_available(ThrustSystem system);
 
 /// Returns the reason why the system is not available, as one sentence; empty if it is available.
 [[nodiscard]] std::string thrust_unavailable_reason(ThrustSystem system);
 
-/// Describes the system, as in "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
+/// Describes the system, such as "Thrust 3.0.1, OpenMP with 16 threads"; empty if it is not available.
 [[nodiscard]] std::string thrust_description(ThrustSystem system);
 
-/// Limits of the functors: most fields of a state, and most slots of one block of an operator.
+/// Limits of the functors: fields of a state, and slots of one block of an operator.
 inline constexpr int kMaxThrustFields = 8;
 inline constexpr int kMaxThrustSlots = 128;
 
 /// Returns the reason why Thrust cannot evaluate the operator; empty if it can.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
-/// Returns the bytes of host memory that reduce_by_key() needs besides the workload. Results are included.
+/// Returns the bytes of host memory that reduce_by_key() needs in addition to the workload, including the
+/// results.
 [[nodiscard]] double thrust_host_bytes(const Workload& workload, ThrustSystem system);
 
-/// Folds a workload by thrust::reduce_by_key, with the numbers of the non-empty segments as keys. Running
+/// Folds a workload with thrust::reduce_by_key. The keys are the numbers of the nonempty segments. Running
 /// results come from thrust::inclusive_scan_by_key and thrust::exclusive_scan_by_key.
 ///
-/// The operator runs as byte code in Thrust's functors. The evaluator fills in empty segments, which keys
-/// cannot express. `device` is the GPU's ordinal, used only by CUDA. On a GPU, floating-point results may
-/// differ from run to run: Thrust does not promise an association order.
+/// The operator runs as byte code in Thrust's functors. Keys cannot express empty segments, so the evaluator
+/// computes their results. `device` is the GPU's index, used only by CUDA. On a GPU, floating-point results
+/// may differ from run to run, because Thrust does not promise an association order.
 ///
-/// Throws InputError if check_workload() refuses the workload or thrust_objection() the operator; DeviceError
-/// if the system is not available or fails.
+/// Throws InputError if check_workload() refuses the workload or thrust_objection() the operator, and
+/// DeviceError if the system is not available or fails.
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device = 0);
 
 }  // namespace segfold

@@ -1,8 +1,8 @@
 #pragma once
-// Runs a job by thrust::reduce_by_key, or by Thrust's scans by key. All Thrust systems share this code.
+// Runs a job with thrust::reduce_by_key or with Thrust's scans by key. All Thrust systems share this code.
 //
-// `System` has `policy()`, `Vector<T>` in the system's memory, and `Bytes`: a view or copy of host memory
-// with `data()` and `copy_back()`.
+// `System` has `policy()`, `Vector<T>` in the system's memory, and `Bytes`. `Bytes` is a view or copy of host
+// memory with `data()` and `copy_back()`.
 #include <thrust/binary_search.h>
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
@@ -20,7 +20,7 @@
 
 namespace segfold {
 
-/// Holds a job's arrays in a system's memory.
+/// A job's arrays in a system's memory.
 template <class System>
 class PlacedJob {
 public:
@@ -112,7 +112,7 @@ private:
     const JobView* view_ = nullptr;
 };
 
-/// Scans all runs. Step k visits the k-th element in the order of the scan.
+/// Scans all runs. Step k visits element k in the order of the scan.
 template <class System, int num_fields>
 void scan_runs(const ThrustJob& job, const JobView* view, const std::int64_t* key)
 {
@@ -144,7 +144,7 @@ Outcome run_with_fields(const ThrustJob& job)
     using Index = library::counting_iterator<std::int64_t>;
     PlacedJob<System> placed(job);
 
-    // An element's key is the number of runs that begin at or before the element, minus 1.
+    // An element's key is the number of runs that begin at or before it, minus 1.
     typename System::template Vector<std::int64_t> starts(job.starts.begin() + 1, job.starts.end());
     typename System::template Vector<std::int64_t> keys(static_cast<std::size_t>(job.num_elements));
     library::upper_bound(System::policy(), starts.begin(), starts.end(), Index(0), Index(job.num_elements),

@@ -29,13 +29,13 @@ namespace {
 
 constexpr std::size_t kShown = 40;
 
-/// Receives a cell and the number of its row. The row after the line of names is row 1.
+/// A function that receives a cell and the number of its row. The row after the line of names is row 1.
 using UseCell = std::function<void(std::string_view cell, std::int64_t row)>;
 
 #ifdef SEGFOLD_CSV
 
-/// Passes the cells of one column to `use`. The CSV parser is written in C, so an exception of `use` is kept
-/// and thrown again after the parser has returned.
+/// Passes the cells of one column to `use`. The CSV parser is written in C. So an exception of `use` is
+/// stored, and rethrown when the parser has returned.
 class ColumnReader {
 public:
     ColumnReader(const std::string& path, const std::optional<std::string>& column, const UseCell& use)
@@ -168,7 +168,7 @@ private:
     std::vector<std::string> names_;
     std::size_t wanted_ = 0;
     std::string cell_;
-    std::size_t num_cells_ = 0;  ///< number of cells of the present row so far
+    std::size_t num_cells_ = 0;  ///< number of cells of the current row so far
     std::int64_t row_ = 0;       ///< 0 for the line of names
     int last_end_ = 0;
 };
@@ -206,7 +206,7 @@ std::string_view without_plus(std::string_view cell)
     return cell.size() > 1 && cell[0] == '+' && cell[1] != '-' ? cell.substr(1) : cell;
 }
 
-/// Says for a message why the cell is no value of the type.
+/// Returns the reason, for a message, why the cell is no value of the type.
 std::string misfit(std::string_view cell, Type type)
 {
     const auto shown = visible(std::string(cell.substr(0, kShown)) + (cell.size() > kShown ? "..." : ""));
@@ -228,7 +228,7 @@ std::string misfit(std::string_view cell, Type type)
         shown, type == Type::boolean ? "true, false, 1 or 0" : "number");
 }
 
-/// Returns the bits of a cell's value in `type`; none if the type has no such value.
+/// Returns the bits of a cell's value in `type`; nothing if the type has no such value.
 std::optional<std::uint64_t> bits_of_cell(std::string_view cell, Type type)
 {
     if (cell.empty())

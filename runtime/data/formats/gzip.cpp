@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr int kGzipWindow = MAX_WBITS + 16;  // tells zlib to expect a gzip header
 
-/// Inflates all members of a gzip file, in their order.
+/// Inflates all members of a gzip file, in order.
 class Gzip {
 public:
     explicit Gzip(const InputFile& file) : file_(file), packed_(kChunk)

@@ -29,8 +29,7 @@ enum class Symmetry { general, symmetric, skew };
 
 // Number of bytes of the shortest entry ("1 1" with its newline), and of the shortest value.
 constexpr std::uint64_t kShortestEntry = 4, kShortestValue = 2;
-// A matrix may have far more rows than entries, but a file that exceeds both of these limits counts as
-// damaged.
+// A matrix may have far more rows than entries. A file that exceeds both of these limits counts as damaged.
 constexpr std::int64_t kMostEmptyRows = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRowsPerEntry = 64;
 
@@ -39,7 +38,7 @@ struct Entry {
     std::int64_t column;
 };
 
-/// Facts in the lines before the entries.
+/// The contents of the lines before the entries.
 struct Header {
     bool is_array = false;  ///< true if the file lists all values column by column, without coordinates
     EntryField field = EntryField::real;
@@ -104,7 +103,8 @@ public:
         return value;
     }
 
-    /// Returns the next number of the line without a plus sign, which the parsers of numbers do not accept.
+    /// Returns the next number of the line. Removes its plus sign, which the parsers of numbers do not
+    /// accept.
     std::string_view number_word(std::string_view what)
     {
         auto digits = word();
@@ -123,13 +123,13 @@ public:
             refuse(fmt::format("'{}' follows where the line should end", more.substr(0, 40)));
     }
 
-    /// Throws InputError because the last word read is not `wanted`.
+    /// Throws InputError, because the last number read is not `wanted`.
     [[noreturn]] void refuse_value(std::string_view wanted) const
     {
         refuse(fmt::format("the value is '{}'; it must be {}", last_.substr(0, 40), wanted));
     }
 
-    /// Throws InputError because the last number read is beyond `type`.
+    /// Throws InputError, because the last number read is beyond `type`.
     [[noreturn]] void refuse_range(Type type) const
     {
         refuse(fmt::format("the value '{}' is beyond the numbers of type {}, which holds {}",
@@ -167,7 +167,7 @@ std::string lower_case(std::string_view word)
     return lower;
 }
 
-/// Returns the index in `known` of the next word. Refuses a word that is not in `known`.
+/// Returns the index of the next word in `known`. Refuses a word that is not in `known`.
 std::size_t choose(LineReader& lines, std::string_view what, std::span<const std::string_view> known)
 {
     const std::string word = lower_case(lines.word());
@@ -203,7 +203,7 @@ void parse_banner(LineReader& lines, Header& header)
     lines.end_of_line();
 }
 
-/// Returns the number of values in a file of format array; none if the number exceeds 64 bits.
+/// Returns the number of values in a file of array format; nothing if it exceeds 64 bits.
 std::optional<std::uint64_t> array_values(const Header& header)
 {
     auto rows = static_cast<std::uint64_t>(header.rows), columns = static_cast<std::uint64_t>(header.columns);
@@ -280,7 +280,7 @@ public:
         : lines_(lines), field_(header.field), type_(type)
     {}
 
-    /// Returns the text of the next value, with E in place of the D that Fortran writes before an exponent.
+    /// Returns the text of the next value. Replaces the D that Fortran writes before an exponent by E.
     std::string_view next()
     {
         if (field_ == EntryField::pattern)
@@ -325,7 +325,7 @@ private:
     std::string text_;
 };
 
-/// Entries with the bits of their values; includes mirrored entries.
+/// Entries with the bits of their values, including mirrored entries.
 struct Entries {
     std::vector<Entry> places;
     std::vector<std::uint64_t> values;
@@ -337,7 +337,7 @@ struct Entries {
     }
 };
 
-/// Reads the value of an entry. Adds the entry and, if the matrix has one, its mirrored entry.
+/// Reads the value of the entry `place`. Adds the entry and, if the matrix is symmetric, its mirrored entry.
 void parse_value(LineReader& lines, const Header& header, Entry place, ValueReader& reader, Entries& entries)
 {
     const auto text = reader.next();
@@ -394,7 +394,7 @@ Entries parse_entries(LineReader& lines, const Header& header, Type type)
     return entries;
 }
 
-/// The numbers of the entries in row order, and for each row the place of its first entry in this order.
+/// The indices of the entries in row order, and for each row the position of its first entry in this order.
 struct RowOrder {
     Array offsets;
     std::vector<std::size_t> entries;

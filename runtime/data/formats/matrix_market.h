@@ -12,17 +12,17 @@ struct SparseMatrix {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     Array offsets;         ///< [rows + 1], i64
-    Array column_indices;  ///< [num_entries], counted from 0; i32 if all columns fit, else i64
+    Array column_indices;  ///< [num_entries], from 0 on; i32 if all columns fit, else i64
     Array values;          ///< [num_entries]
 };
 
-/// Reads a matrix of real, integer or pattern entries. It may be general, symmetric or skew-symmetric, given
-/// by coordinates or as an array, and compressed by gzip.
+/// Reads a matrix of real, integer or pattern entries. The matrix may be general, symmetric or
+/// skew-symmetric, in coordinate or array format, and compressed by gzip.
 ///
 /// The entries of a row keep the file's order, and repeated entries stay separate. A mirrored entry of a
-/// symmetric matrix follows directly after its entry in this order. The values of a pattern are 1. Rows of an
-/// array have all columns, even zeros. Values are rounded once to `value_type`; an integer type needs an
-/// integer or pattern file. Throws InputError with path and line for any other file.
+/// symmetric matrix follows directly after its entry. The values of a pattern are 1. Rows in array format
+/// have all columns, even zeros. Values are rounded once to `value_type`; an integer type needs an integer or
+/// pattern file. Throws InputError with path and line for any other file.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design",
 /// NISTIR 5935, 1996.

@@ -18,12 +18,12 @@ namespace segfold {
 namespace {
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
-constexpr std::size_t kVersionedBytes = 8;                        // magic, major and minor version
+constexpr std::size_t kVersionedBytes = 8;                        // length of magic, major and minor version
 constexpr std::uint64_t kLargestHeader = std::uint64_t{1} << 20;  // NumPy's own headers are below 1000 bytes
 constexpr std::size_t kHeaderAlignment = 64;
 
 struct ElementCode {
-    std::string_view code;  // without the sign for byte order
+    std::string_view code;  // without the byte order
     Type type;
 };
 constexpr std::array kCodes = {
@@ -56,7 +56,7 @@ std::string numpy_name(Type type)
                        8 * size_bytes(type));
 }
 
-/// Returns the type for a dtype such as "<f4"; none if the elements cannot be used unchanged.
+/// Returns the type for a dtype such as "<f4"; nothing if the elements cannot be used unchanged.
 std::optional<Type> find_element(const std::string& descr)
 {
     if (descr.size() < 2)
@@ -103,7 +103,7 @@ std::optional<Type> find_element(const std::string& descr)
                     what, descr.substr(0, 40), hint));
 }
 
-/// True if `to` holds every value of `from`.
+/// True if `to` can represent every value of `from`.
 bool holds_all_of(Type to, Type from)
 {
     const auto digits = [](Type type) {
@@ -118,7 +118,8 @@ bool holds_all_of(Type to, Type from)
     return size_bytes(to) > size_bytes(from) && (is_signed_integer(to) || is_unsigned_integer(from));
 }
 
-/// Advises how to convert elements of `from` to `to`, with a warning if the conversion may change values.
+/// Returns advice on how to convert elements of `from` to `to`, with a warning if the conversion may change
+/// values.
 std::string conversion_advice(Type from, Type to)
 {
     if (to == Type::bf16)
@@ -154,8 +155,7 @@ std::string shape_text(const NpyDictionary& header)
     return shape;
 }
 
-/// True if the elements are in another order than C's. For an array with a single dimension both orders are
-/// the same.
+/// True if the elements are not in C order. With a single dimension every order is C order.
 bool is_in_other_order(const NpyDictionary& header)
 {
     return header.is_fortran &&
@@ -182,8 +182,8 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
     return rows * features;
 }
 
-/// Refuses an array that has not exactly one dimension. Returns the array's length. `asked` is null unless
-/// the array is for a parameter.
+/// Returns the length of a one-dimensional array. Refuses any other shape. `asked` is null unless the array
+/// is for a parameter.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     if (header.shape.size() == 1)
@@ -248,8 +248,9 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     return {text, before + header_bytes};
 }
 
-/// Refuses the file if the length in its header does not agree with its number of bytes. Must be called
-/// before memory for the elements is allocated, because a damaged header may claim any length.
+/// Refuses the file if the array length in its header does not agree with the `follow` bytes after the
+/// header. Must be called before memory for the elements is allocated, because a damaged header may claim any
+/// length.
 void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const std::string& where)
 {
     std::uint64_t claimed = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 64;  // as in NumPy
 
-/// Parses the few Python literals that a header holds.
+/// Parses the Python literals that occur in headers.
 class HeaderParser {
 public:
     HeaderParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -143,7 +143,7 @@ private:
             header_.descr = parse_string();
             return;
         }
-        // The fields of structured elements are not used, so this only finds the end of their list.
+        // Only finds the end of the list; the fields of structured elements are not used.
         const std::size_t begin = place_;
         int depth = 0;
         do {

@@ -1,5 +1,5 @@
 #pragma once
-// Parses the header of an .npy file: a Python dictionary of element type, order and shape.
+// Parses the header of an .npy file: a Python dictionary with element type, order and shape.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@ namespace segfold {
 
 /// The entries of the dictionary in an .npy header.
 struct NpyDictionary {
-    std::string descr;  ///< such as "<f4"; for structured elements, the text of the list
+    std::string descr;  ///< such as "<f4"; for structured elements, the text of a list
     bool is_structured = false;
     bool is_fortran = false;
     std::vector<std::uint64_t> shape;

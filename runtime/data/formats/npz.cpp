@@ -24,14 +24,14 @@ namespace {
 constexpr std::string_view kMemberSuffix = ".npy";
 constexpr std::string_view kArchiveSuffix = ".npz";
 
-/// Returns the name of an array: the member's name without the suffix.
+/// Returns the name of an array, which is the member's name without its suffix.
 std::string array_name(const ZipMember& member)
 {
     return member.name.substr(0, member.name.size() - kMemberSuffix.size());
 }
 
-/// Lists the archive's arrays. Skips folders and other files. Refuses an archive with two arrays of the same
-/// name.
+/// Returns the archive's arrays. Skips folders and other files. Refuses an archive with two arrays of the
+/// same name.
 std::vector<ZipMember> read_directory(const InputFile& file)
 {
     std::vector<ZipMember> members = read_zip_directory(file);
@@ -47,7 +47,7 @@ std::vector<ZipMember> read_directory(const InputFile& file)
     return members;
 }
 
-/// Returns the name of an array in messages: "scores.npz:x".
+/// Returns the name of an array in messages, such as "scores.npz:x".
 std::string place_of(const InputFile& file, const ZipMember& member)
 {
     return fmt::format("{}:{}", file.path(), array_name(member));
@@ -98,7 +98,8 @@ ZipMember find_only_member(const InputFile& file)
     return members.front();
 }
 
-/// True if the file is a stream that begins like an archive. The names of other files tell their format.
+/// True if the file is a pipe or similar stream that begins like an archive. The names of other files tell
+/// their format.
 bool begins_as_archive(const InputFile& file)
 {
     constexpr std::string_view kMagic = "PK\x03\x04";
@@ -139,8 +140,8 @@ ArchivePlace archive_place(const std::string& place)
 
 namespace {
 
-/// For "FILE.npy" calls `plain` with the file. For "FILE.npz:NAME" and "FILE.npz" calls `packed` with the
-/// archive and the member.
+/// Opens the file that `place` names. Calls `plain` with the file of "FILE.npy", and `packed` with the
+/// archive and the member of "FILE.npz:NAME" and "FILE.npz".
 template <class Plain, class Packed>
 auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
 {

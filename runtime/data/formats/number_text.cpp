@@ -13,7 +13,7 @@ namespace segfold {
 
 namespace {
 
-/// Parses `text` as a C++ number, rounded once; none if `text` is anything else.
+/// Parses the whole text as a C++ number, rounded once; nothing if it is not a number.
 template <class Number>
 std::optional<Number> read_number(std::string_view text)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers as people write them, and checks that a type holds them.
+// Reads numbers in the usual notation, and checks that a type holds them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,23 +9,24 @@
 
 namespace segfold {
 
-/// Reads a decimal fraction, inf or nan, rounded once to a floating-point type. Returns none for any other
+/// Reads a decimal fraction, inf or nan, rounded once to a floating-point type. Returns nothing for any other
 /// text.
 ///
-/// A number too small for the type gives 0 or a denormal; a number too large gives infinity.
+/// A number that is too small for the type gives 0 or a denormal; a number that is too large gives infinity.
 [[nodiscard]] std::optional<double> rounded_real(std::string_view text, Type type);
 
-/// True if rounded_real() gives infinity for a text that is not itself `inf`.
+/// True if rounded_real() gives infinity for a text other than `inf`.
 [[nodiscard]] bool is_too_large(std::string_view text, Type type);
 
-/// True if the text consists of digits, with or without a minus sign.
+/// True if the text consists of digits, possibly after a minus sign.
 [[nodiscard]] bool is_whole_number(std::string_view text);
 
 /// Returns the bits of a number in `type`, in the low bits. For integer types the text must be digits; other
-/// types take the texts of rounded_real(). Returns none for any other text, and for a number beyond the type.
+/// types take the texts of rounded_real(). Returns nothing for any other text, and for a number beyond the
+/// type.
 [[nodiscard]] std::optional<std::uint64_t> bits_of_number(std::string_view text, Type type);
 
-/// Returns the range of a type's finite numbers as text: "0 to 255", "-65504 to 65504".
+/// Returns the range of a type's finite numbers as text, such as "0 to 255" or "-65504 to 65504".
 [[nodiscard]] std::string range_text(Type type);
 
 }  // namespace segfold

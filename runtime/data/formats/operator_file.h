@@ -15,7 +15,7 @@ constexpr std::size_t kMostOperatorBytes = std::size_t{1} << 20;
 std::string read_operator_text(const std::string& path);
 
 /// Reads the operator in a file. Messages name path, line and column. The type name `T` in the text stands
-/// for `generic`. Throws InputError if the file cannot be read, and SpecError if the text is wrong.
+/// for `generic`. Throws InputError if the file cannot be read, and SpecError if the text is invalid.
 Operator read_operator(const std::string& path, std::optional<Type> generic = {});
 
 }  // namespace segfold

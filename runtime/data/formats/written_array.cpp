@@ -20,7 +20,7 @@ constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
 constexpr std::string_view kTimes = " x ";
 constexpr std::size_t kLeastRepeated = 3;
 
-/// A written value, and the number of times that it is repeated.
+/// A written value and its number of repetitions.
 struct Written {
     std::string_view value;
     std::int64_t count = 1;
@@ -35,8 +35,7 @@ std::string_view without_blanks(std::string_view text)
     return text;
 }
 
-/// Throws InputError for a text that is well-formed, but has a value, or a number of values, that is too
-/// large.
+/// Throws InputError for a well-formed text in which a value, or the number of values, is too large.
 [[noreturn]] void refuse_value(std::string_view text, const std::string& what)
 {
     constexpr std::size_t kShown = 60;
@@ -45,7 +44,7 @@ std::string_view without_blanks(std::string_view text)
     throw InputError(fmt::format("'{}': {}", visible(shown), what));
 }
 
-/// Throws InputError for a text that is not in the form of an array.
+/// Throws InputError for a text that is not an array.
 [[noreturn]] void refuse_array(std::string_view text, const std::string& what)
 {
     refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
@@ -61,7 +60,7 @@ std::optional<double> parse_real(std::string_view text, Type type)
                  : std::nullopt;
 }
 
-/// True if `type` is a floating-point type and the text is a number too large for it.
+/// True if the text is a number that is too large for the floating-point type `type`; false for other types.
 bool is_beyond(std::string_view text, Type type)
 {
     if (!is_float(type))
@@ -70,8 +69,7 @@ bool is_beyond(std::string_view text, Type type)
     return number && std::isinf(*number) && text.find_first_of("0123456789") != text.npos;
 }
 
-/// True if the text has the form of an integer: digits with or without a minus sign, or a power such as
-/// -2^10.
+/// True if the text is an integer: digits, possibly after a minus sign, or a power such as -2^10.
 bool is_whole(std::string_view text)
 {
     const auto are_digits = [](std::string_view part) {
@@ -82,7 +80,7 @@ bool is_whole(std::string_view text)
     return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
 }
 
-/// True for an integer of any length, written with or without an exponent.
+/// True for an integer of any length, with or without an exponent.
 bool is_number(std::string_view text)
 {
     return is_whole(text) || parse_integer(text) || parse_unsigned_integer(text);
@@ -131,7 +129,7 @@ bool is_beyond_64_bits(std::string_view text)
     return is_whole(text) && !parse_integer(text) && !parse_unsigned_integer(text);
 }
 
-/// Returns the bits of a value in `type`, in the low bits; none if the value is beyond the type.
+/// Returns the bits of a value in `type`, in the low bits; nothing if the value is beyond the type.
 std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
 {
     if (type == Type::boolean)
@@ -154,7 +152,8 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
     return bits_of_real(type, *number);
 }
 
-/// Says for a message why a number is beyond `type`; empty if the text is no number or the type holds it.
+/// Returns the reason, for a message, why a number is beyond `type`; empty if the text is no number or the
+/// type holds it.
 std::string misfit_of_number(std::string_view value, Type type)
 {
     if (is_beyond(value, type))
@@ -166,7 +165,7 @@ std::string misfit_of_number(std::string_view value, Type type)
     return is_integer(type) && is_number(value) ? none + ", which holds " + range_text(type) : "";
 }
 
-/// Throws InputError because the value is not of `type`. If the value is a number, the message gives the
+/// Throws InputError, because the value is not of `type`. If the value is a number, the message gives the
 /// type's range.
 [[noreturn]] void refuse_value_of(std::string_view text, std::string_view value, Type type)
 {
@@ -212,8 +211,8 @@ Array read_written_array(const std::string& text)
             refuse_array(text, fmt::format("'{}' is no number", visible(one.value)));
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
-    // Integers written in digits never become f64, which would round large integers. An integer beyond u64 is
-    // refused.
+    // Integers written in digits never become f64, because f64 rounds large integers. An integer beyond u64
+    // is refused.
     const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
     return read_written_array(text, are_all(Type::i64) ? Type::i64
                                     : has_words        ? Type::boolean

@@ -1,5 +1,5 @@
 #pragma once
-// Reads and writes zip archives of stored or deflated members, with the 64-bit extensions.
+// Reads and writes zip archives of stored or deflated members, with zip64.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A member as listed in the archive's directory.
+/// A member of an archive, as its directory lists it.
 struct ZipMember {
     std::string name;
     std::uint16_t flags = 0;
@@ -28,18 +28,18 @@ struct ZipMember {
 /// Source: PKWARE Inc., ".ZIP File Format Specification", version 6.3.10, 2022.
 std::vector<ZipMember> read_zip_directory(const InputFile& file);
 
-/// Reads exactly the next `into.size()` bytes of a member.
+/// A function that reads exactly the next `into.size()` bytes of a member.
 using ZipSource = std::function<void(std::span<std::byte> into)>;
 
-/// Passes a member's bytes to `use`, which must read all `member.bytes` bytes, and then verifies the
-/// checksum.
+/// Passes a member's bytes to `use`, which must read all `member.bytes` bytes. Then verifies the checksum.
 ///
-/// If this call throws, the caller must undo the effects of `use`. Every message begins with `where`. A
-/// member that claims more bytes than its compressed bytes can give is refused before `use` is called.
+/// If this function throws, the caller must undo the effects of `use`. Every message begins with `where`. A
+/// member that claims to have more bytes than its compressed bytes can give is refused before `use` is
+/// called.
 void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
                      const std::function<void(const ZipSource&)>& use);
 
-/// Passes a member's bytes to `use`, which may read any number of bytes. No checksum is verified.
+/// Passes a member's bytes to `use`, which may read any number of bytes. Verifies no checksum.
 void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
                         const std::function<void(const ZipSource&)>& use);
 
@@ -53,8 +53,8 @@ public:
     /// members.
     void add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body);
 
-    /// Adds a stored member of `bytes` bytes. `read` must be able to give bytes from any offset, because each
-    /// byte is read twice.
+    /// Adds a stored member of `bytes` bytes. `read` must be able to read from any offset, because each byte
+    /// is read twice.
     void add(const std::string& name, std::uint64_t bytes,
              const std::function<void(std::uint64_t place, std::span<std::byte> into)>& read);
 

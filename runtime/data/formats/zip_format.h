@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kZipDirectoryEndBytes = 22;
 inline constexpr std::uint64_t kZipDirectoryEnd64Bytes = 56;
 inline constexpr std::uint64_t kZipLocator64Bytes = 20;
 
-// Most compressed bytes that are held in memory at a time.
+// Largest number of compressed bytes in memory at a time.
 inline constexpr std::size_t kZipPackedChunk = std::size_t{1} << 18;
 
 inline constexpr std::uint16_t kZipStored = 0;
@@ -27,7 +27,7 @@ inline constexpr std::uint16_t kZipEncryptedFlag = 1;
 inline constexpr std::uint16_t kZipUtf8Flag = 0x800;
 inline constexpr std::uint16_t kZipExtra64 = 1;
 
-// A 16- or 32-bit field with this value has its number in the 64-bit record.
+// If a 16- or 32-bit field has this value, the 64-bit record has its number.
 inline constexpr std::uint16_t kZipInRecord64Short = 0xffff;
 inline constexpr std::uint32_t kZipInRecord64 = 0xffffffff;
 

@@ -16,7 +16,7 @@ namespace segfold {
 namespace {
 
 constexpr std::uint64_t kMostComment = 0xffff;
-// Deflate packs at most 258 bytes into 2 bits, so a packed byte holds at most this many bytes.
+// Deflate packs at most 258 bytes into 2 bits. So a packed byte gives at most this many bytes.
 constexpr std::uint64_t kMostInflation = 1032;
 
 /// Returns the little-endian integer at `place`, which must lie inside `bytes`.
@@ -37,7 +37,7 @@ std::vector<std::byte> read_bytes(const InputFile& file, std::uint64_t place, st
     return bytes;
 }
 
-/// Place and size of the archive's directory.
+/// Position and size of the archive's directory.
 struct DirectoryPlace {
     std::uint64_t entries = 0;
     std::uint64_t bytes = 0;
@@ -45,8 +45,8 @@ struct DirectoryPlace {
     std::uint64_t limit = 0;  ///< offset of the records after the directory
 };
 
-/// Reads the archive's 64-bit record of the directory; none if no locator of such a record stands before
-/// `end`.
+/// Reads the archive's 64-bit record of the directory; returns nothing if there is no locator of such a
+/// record before `end`.
 std::optional<DirectoryPlace> find_directory64(const InputFile& file, std::uint64_t end)
 {
     if (end < kZipLocator64Bytes)
@@ -86,7 +86,7 @@ DirectoryPlace find_directory(const InputFile& file)
     refuse(file.path(), "is truncated or not a zip archive: it has no directory at its end");
 }
 
-/// Fills in the fields of `member` whose values stand in the 64-bit extra field.
+/// Sets the fields of `member` whose values are in the 64-bit extra field.
 void apply_extra64(std::span<const std::byte> extra, ZipMember& member, const std::string& path)
 {
     std::array fields = {&member.bytes, &member.packed_bytes, &member.place};
@@ -139,8 +139,8 @@ ZipMember parse_entry(std::span<const std::byte>& rest, const std::string& path)
     return member;
 }
 
-/// Returns the offset of a member's compressed bytes. Refuses the member if not all of them lie within the
-/// file.
+/// Returns the offset of a member's compressed bytes. Refuses the member if the file does not have all of
+/// them.
 std::uint64_t find_packed_bytes(const InputFile& file, const ZipMember& member, const std::string& where)
 {
     const auto damaged = [&] { refuse(where, "is damaged: it does not lie within the archive"); };
@@ -194,7 +194,7 @@ public:
     }
 
 private:
-    /// Writes bytes to `into` and returns their number, which is 0 only at the end.
+    /// Writes inflated bytes to `into` and returns their number, which is 0 only at the end.
     std::size_t inflate_some(std::span<std::byte> into)
     {
         const auto size = static_cast<uInt>(std::min(into.size(), std::size_t{1} << 30));
@@ -205,7 +205,7 @@ private:
                 refill();
             const int status = inflate(&stream_, Z_NO_FLUSH);
             is_over_ = status == Z_STREAM_END;
-            // Z_BUF_ERROR means that zlib needs more input; `left_` is 0 if there is none.
+            // Z_BUF_ERROR means that zlib needs more input. `left_` is 0 if there is no more.
             if (status == Z_BUF_ERROR && left_ == 0)
                 refuse(where_, "is truncated: its packed bytes end early");
             if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint16_t kZipVersion = 20;
 constexpr std::uint16_t kZipVersion64 = 45;
 constexpr std::uint16_t kMadeByUnix = 3 << 8;
-constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the first day of the format
+constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the format's first day
 constexpr std::uint32_t kRegularFile = 0100644U << 16;
 constexpr std::size_t kLongestZipName = 0xffff;
 constexpr std::uint64_t kCopiedChunk = std::uint64_t{1} << 22;
@@ -85,8 +85,8 @@ std::uint16_t flags_of(const std::string& name)
     return std::ranges::all_of(name, [](unsigned char c) { return c < 0x80; }) ? 0 : kZipUtf8Flag;
 }
 
-/// Adds the fields that the local header and the directory's entry have in common: from "version needed" to
-/// the length of the extra field.
+/// Adds the fields that the local header and the directory's entry share: from "version needed" to the length
+/// of the extra field.
 void add_common(Record& record, const ZipMember& member, bool is_wide, std::size_t extra_bytes)
 {
     record.short_field(is_wide ? kZipVersion64 : kZipVersion)

@@ -36,7 +36,7 @@ std::optional<std::int64_t> ComputedPlaces::length(const std::string& table) con
 {
     if (!is_inside(table, kLongestTable))
         return std::nullopt;
-    // If a length suffices, so does every greater length.
+    // A length greater than a sufficient length also suffices.
     std::int64_t outside = 0, inside = kLongestTable;
     while (inside - outside > 1) {
         const auto middle = outside + (inside - outside) / 2;

@@ -27,12 +27,12 @@ namespace {
 // Lengths are drawn in blocks. Each block has its own random sequence, so the lengths do not depend on the
 // number of threads.
 constexpr std::size_t kBlockLengths = std::size_t{1} << 14;
-constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // a thread fills at least this many offsets
+constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // least number of offsets per thread
 constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
 using SegmentLengths = std::vector<std::int64_t>;
-/// Fills a block of lengths. Each length is from 0 to the number of elements.
+/// A function that fills a block with lengths, each from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
 /// Makes a DrawBlock from `draw`, which returns one length per call. The call is inlined into the loop.
@@ -199,12 +199,12 @@ Segments constant_segments(std::int64_t length, std::int64_t num_elements)
     return segments;
 }
 
-/// Makes one segment of half the elements, and others of length `rest`.
+/// Makes one segment with half of the elements, and others of length `rest`.
 std::vector<SegmentLengths> giant_blocks(const Layout& layout, std::int64_t num_elements)
 {
     const auto rest = static_cast<std::int64_t>(parameter(layout, "rest"));
     const std::int64_t others = num_elements - num_elements / 2;
-    // The giant starts at a multiple of `rest`, so that only the last segment may have to be cut short.
+    // The giant segment starts at a multiple of `rest`, so that only the last segment may have to be cut.
     const auto before =
         static_cast<std::int64_t>(parameter(layout, "place") * static_cast<double>(others)) / rest;
     SegmentLengths lengths(static_cast<std::size_t>(before), rest);

@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// Draws lengths by the rule of a generated layout until they add up to `num_elements`; the last length is
+/// Draws lengths by the rule of a generated layout until they add up to `num_elements`. The last length is
 /// cut to fit.
 ///
 /// The same layout and number of elements give the same segments on any machine and with any number of

@@ -52,7 +52,7 @@ bool is_column(const Operator& op, const std::string& name)
     return std::ranges::any_of(op.parameters, [&](const auto& p) { return p.name == name && !p.table; });
 }
 
-/// Reduces every element to an index of a table of `length` entries.
+/// Maps every element to an index of a table of `length` entries, by its remainder.
 void fold_into(Array& array, std::int64_t length)
 {
     visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
@@ -76,8 +76,8 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-/// Returns the known values of indices, from existing arrays and segments. A column of indices that is yet to
-/// be made counts as holding any index of the tables that it indexes.
+/// Returns the known values of indices, from existing arrays and segments. A column of indices that does not
+/// exist yet may have any index of the tables that it indexes.
 KnownPlaces known_places(const Operator& op, const Segments& segments,
                          const std::map<std::string, Array>& arrays, std::int64_t num_features)
 {
@@ -112,7 +112,7 @@ KnownPlaces known_places(const Operator& op, const Segments& segments,
     return {values, length};
 }
 
-/// Returns the length with which the table has an entry for each of its indices.
+/// Returns the length at which the table has an entry for each of its indices.
 std::int64_t table_length(const Operator& op, const Segments& segments, const std::string& table,
                           const std::map<std::string, Array>& arrays, const ComputedPlaces& computed)
 {

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 10> kNames = {"equal",        "near_equal
                                                      "ascending",    "descending", "saw_teeth", "empty_runs",
                                                      "mostly_empty", "bursts"};
 constexpr std::int64_t kMostSegments = std::int64_t{1} << 28;
-constexpr double kManySegments = 0x1p26;  // roughly the largest number of segments if most are empty
+constexpr double kManySegments = 0x1p26;  // rough bound on the number of segments if most are empty
 
 double share(RandomSequence& sequence)
 {
@@ -36,7 +36,7 @@ std::int64_t length_between(RandomSequence& sequence, double low, double high)
     return static_cast<std::int64_t>(low * std::pow(high / low, share(sequence)));
 }
 
-/// Draws the length of segment number `place`.
+/// A function that draws the length of segment number `place`.
 using PlaceDraw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
 
 PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
@@ -93,7 +93,7 @@ PlaceDraw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_e
         case LotKind::empty_runs: return in_turn(sequence, around(length_between(sequence, 1, 512)), none);
         case LotKind::mostly_empty: {
             const double filled = 0.005 + 0.1 * share(sequence);
-            // Filled segments are long enough to keep the number of empty segments within bounds.
+            // Nonempty segments are long enough to bound the number of empty segments.
             const double scarce = static_cast<double>(num_elements) / (filled * kManySegments);
             const auto drawn = static_cast<double>(length_between(sequence, 1, 512));
             const auto others = around(static_cast<std::int64_t>(std::max({8.0, drawn, scarce})));
@@ -129,7 +129,7 @@ std::vector<std::int64_t> lot_lengths(std::uint64_t seed, std::int64_t num_eleme
         lengths.push_back(length);
         left -= length;
     }
-    // The last length is cut before the lengths are sorted, so that it is in order too.
+    // The last length is cut before sorting, so that it is in order too.
     if (kind == LotKind::ascending)
         std::ranges::sort(lengths);
     if (kind == LotKind::descending)

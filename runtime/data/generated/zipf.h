@@ -37,7 +37,7 @@ public:
 private:
     [[nodiscard]] double height(double x) const { return std::exp(-exponent_ * std::log(x)); }
 
-    /// Returns the integral of `height`, up to a constant: (x^(1-s) - 1) / (1 - s), or log x if s is 1.
+    /// Returns the integral of `height` at x, up to a constant: (x^(1-s) - 1) / (1 - s), or log x if s is 1.
     [[nodiscard]] double area(double x) const
     {
         const double log_x = std::log(x), power = (1.0 - exponent_) * log_x;

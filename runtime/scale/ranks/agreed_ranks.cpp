@@ -19,11 +19,11 @@ namespace {
 /// The kinds of failures that ranks exchange.
 enum class Kind : std::uint8_t { specification, input, device, internal, memory, simt_fault, stopped };
 
-/// The first bytes of each message.
+/// The header of each message.
 struct Heading {
-    std::int32_t failed_depth = 0;  ///< depth of the failed call of together(); 0: no failure
+    std::int32_t failed_depth = 0;  ///< depth of the failed call of together(); 0 if none failed
     Kind kind = Kind::internal;
-    std::uint8_t fault = 0;  ///< a simt::Fault
+    std::uint8_t fault = 0;  ///< the simt::Fault, if the kind is simt_fault
     std::uint16_t unused = 0;
 };
 
@@ -57,7 +57,7 @@ struct Met : std::exception {
     }
 }
 
-/// Returns the failure that describes an exception to other ranks.
+/// Returns the description of an exception that is sent to other ranks.
 Met failure_of(const std::exception& error)
 {
     Heading heading;

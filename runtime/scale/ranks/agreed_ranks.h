@@ -1,24 +1,24 @@
 #pragma once
-// Ranks that exchange failures, so that no rank waits for a failed rank.
+// Lets ranks exchange failures, so that no rank waits for a failed rank.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"
 
 namespace segfold {
 
-/// A communicator whose ranks agree on failures: a failed rank sends its failure in place of its bytes.
+/// A communicator whose ranks agree on failures. A failed rank sends its failure in place of its bytes.
 ///
-/// All ranks use an AgreedRanks in place of `ranks`. All ranks make the same calls of together(), and the
-/// same collective calls within each call.
+/// Every rank must use an AgreedRanks in place of `ranks`, make the same calls of together(), and make the
+/// same collective calls within each of them.
 class AgreedRanks : public Communicator {
 public:
     /// `ranks` must outlive this object.
     explicit AgreedRanks(Communicator& ranks) : ranks_(ranks) {}
 
-    /// Calls `work`, which may make collective calls. If `work` throws on a rank, every rank throws an error
-    /// of the same kind that names the lowest failed rank: SpecError, InputError, DeviceError, InternalError,
-    /// simt::SimtError, or Stopped. Collective.
+    /// Calls `work`, which may make collective calls. Collective.
     ///
+    /// If `work` throws on a rank, every rank throws an error of the same kind that names the lowest failed
+    /// rank. The kinds are SpecError, InputError, DeviceError, InternalError, simt::SimtError and Stopped.
     /// Calls may be nested. If a rank fails in an outer call, the inner calls of other ranks throw an
     /// exception that is not an Error.
     void together(const std::function<void()>& work);

@@ -38,7 +38,7 @@ bool is_started_for_mpi()
     return false;
 }
 
-/// Returns the number of processes that the starter gives in the environment; 1 if no starter gives a number.
+/// Returns the number of processes from the starter's environment variables; 1 if they have none.
 std::int64_t announced_processes()
 {
     for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
@@ -47,7 +47,7 @@ std::int64_t announced_processes()
     return 1;
 }
 
-/// Throws InputError if a starter that does not serve MPI has started several processes.
+/// Throws InputError if several processes were started by a launcher that does not serve MPI.
 void refuse_other_starters()
 {
     const auto refuse = [](std::int64_t count, const char* starter, const char* right) {
@@ -87,14 +87,15 @@ struct Mpi {
     MPI_Info no_info;
 };
 
-/// The values of MPI's handles: numbers in MPICH, addresses of variables of the library in Open MPI.
+/// The values of MPI's handles. They are numbers in MPICH, and addresses of the library's variables in Open
+/// MPI.
 #ifdef OPEN_MPI
 constexpr const char* kLibrary = "libmpi.so.40";
 constexpr const char* kOtherLibrary = nullptr;
 #define SEGFOLD_MPI_HANDLE(constant, variable) reinterpret_cast<decltype(constant)>(symbol(variable))
 #else
 constexpr const char* kLibrary = "libmpich.so.12";
-constexpr const char* kOtherLibrary = "libmpi.so.12";  // the library's name in other builds
+constexpr const char* kOtherLibrary = "libmpi.so.12";  // the name in other builds
 #define SEGFOLD_MPI_HANDLE(constant, variable) constant
 #endif
 
@@ -218,7 +219,8 @@ private:
         mpi_.comm_rank(host, &local_rank_);
         mpi_.comm_free(&host);
     }
-    /// Returns the size of the next message. MPI counts bytes in int, so large sends are cut.
+    /// Returns the size of the next message, in bytes. MPI counts bytes in an int, so large sends are
+    /// divided.
     static std::size_t part(std::size_t bytes) { return std::min(bytes, std::size_t{1} << 26); }
 
     Mpi mpi_;

@@ -14,11 +14,11 @@ namespace segfold {
 /// if libmpi cannot be opened or fails. Only one thread may call the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> mpi_world();
 
-/// Returns this process's rank, as its starter, such as mpirun, gives it in the environment; 0 if no starter
-/// gives it. Does not call MPI.
+/// Returns the rank of this process from the environment variables of its starter, such as mpirun; 0 if they
+/// have none. Does not call MPI.
 [[nodiscard]] int announced_rank();
 
-/// Returns the ranks of the caller's MPI_Comm at address `communicator`: `mpi_communicator(&comm)`. The
+/// Returns the ranks of the caller's MPI_Comm at address `communicator`, as in `mpi_communicator(&comm)`. The
 /// caller initializes and finalizes MPI. The MPI_Comm must outlive the result.
 ///
 /// Throws InputError if this library was built without MPI, and DeviceError if libmpi cannot be opened.

@@ -6,7 +6,7 @@
 
 namespace segfold {
 
-/// Returns the cores of rank `place` among `count` ranks that share `cores`. The ranks' numbers of cores
+/// Returns the cores for rank `place` of `count` ranks that share `cores`. The numbers of cores of two ranks
 /// differ by at most one. Each rank gets at least one core, so ranks share cores if there are more ranks than
 /// cores.
 [[nodiscard]] std::vector<int> share_of_cores(const std::vector<int>& cores, int place, int count);

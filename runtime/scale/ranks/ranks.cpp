@@ -37,8 +37,8 @@ void number_segments(Communicator& ranks, Stream::Share& share)
         share.from.segment = before - (is_open ? 1 : 0);
 }
 
-/// Returns the sum of the partials of the ranks before this one on the way of the scan, without results. This
-/// rank's scan continues from the sum. Collective.
+/// Returns the sum, without results, of the partials from which this rank's scan continues: the earlier
+/// ranks, or the later ranks of a reverse scan. Collective.
 Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share& share)
 {
     Partial before(stream.joining_of_ends());
@@ -50,7 +50,7 @@ Partial partial_before(Communicator& ranks, Stream& stream, const Stream::Share&
     return before;
 }
 
-/// Drops arrays at the end that the first `count` entries of the concatenation of `parts` do not need.
+/// Drops arrays from the end of `parts`, but keeps the first `count` entries of the concatenation.
 void keep_first(std::vector<Array>& parts, std::int64_t count)
 {
     std::int64_t length = 0;
@@ -62,7 +62,7 @@ void keep_first(std::vector<Array>& parts, std::int64_t count)
     }
 }
 
-/// Collects arrays of all slices of a share, for each field.
+/// Collects, for each field, the arrays of all slices of a share.
 class KeptArrays {
 public:
     explicit KeptArrays(std::size_t num_fields) : parts_(num_fields) {}
@@ -128,7 +128,7 @@ RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
     std::optional<Partial> before;
     if (stream.op().scan)
         before.emplace(partial_before(ranks, stream, share));
-    // A scan from the end of segments takes the last slice first, and has no results of segments.
+    // A reverse scan begins with the last slice, and has no results of segments.
     const bool is_reverse = stream.op().scan && stream.op().scan->reverse;
     const auto take_in_front = [&](Partial&& partial, const SegmentWindow& window, Results&& of_elements) {
         const auto lengths = window.lengths(options.most_lengths);

@@ -24,9 +24,9 @@ struct RankResults {
 
 /// Bounds on the results that a rank keeps.
 struct RankOptions {
-    std::int64_t most_kept = 0;     ///< greatest number of segments whose results are kept
-    std::int64_t most_lengths = 0;  ///< greatest number of segments whose lengths are kept
-    std::int64_t most_running = 0;  ///< greatest number of elements whose running results are kept
+    std::int64_t most_kept = 0;     ///< most segments whose results are kept
+    std::int64_t most_lengths = 0;  ///< most segments whose lengths are kept
+    std::int64_t most_running = 0;  ///< most elements whose running results are kept
 };
 
 /// Folds this rank's share of a stream: an equal part of the elements. Collective.

@@ -27,7 +27,7 @@ public:
     std::vector<Message> gather(int rank, std::span<const std::byte> mine)
     {
         std::unique_lock lock(mutex_);
-        // A collective call begins when all threads have taken the bytes of the call before.
+        // A collective call begins only when all threads have taken the bytes of the previous call.
         change_.wait(lock, [&] { return !is_taking_ || has_left_; });
         require_all();
         given_[static_cast<std::size_t>(rank)].assign(mine.begin(), mine.end());

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are threads of one process, for machines without a starter of several processes.
+// Ranks that are threads of one process, for machines without mpirun.
 #include <functional>
 
 #include "runtime/scale/ranks/communicator.h"

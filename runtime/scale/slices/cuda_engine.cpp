@@ -69,7 +69,7 @@ public:
     {}
     ~CudaEngine() override
     {
-        for (auto* stream : {&copies_, &work_})  // queued work uses memory that this destructor frees
+        for (auto* stream : {&copies_, &work_})  // wait: queued work uses memory that is freed here
             try {
                 stream->synchronize();
             } catch (const DeviceError&) {
@@ -177,7 +177,7 @@ public:
         program.bind_scratch([&](std::size_t place, const ScratchBuffer& buffer) {
             const auto bytes = static_cast<std::size_t>(buffer.bytes);
             auto* const room = scratch_room(place, bytes);
-            if (buffer.zero)  // an earlier slice has written to the buffer
+            if (buffer.zero)  // an earlier slice may have written to the buffer
                 zero(room, bytes);
             return address(room);
         });

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-/// Returns the entries `first` to `last` - 1 of an index array, each less `base`.
+/// Returns the entries `first` to `last` - 1 of an index array, minus `base`.
 Array shifted(const Array& indices, std::int64_t first, std::int64_t last, std::int64_t base)
 {
     const auto from = part_of(indices, first, last - first);
@@ -89,8 +89,7 @@ std::int64_t Slicer::num_ended(std::int64_t item) const
 
 std::int64_t Slicer::cut(std::int64_t slice) const
 {
-    // The sum has two terms, so that no product overflows: the same number of items for each slice, then the
-    // remainder.
+    // Computes num_items * slice / num_slices in two terms, so that no product overflows.
     const auto rest = num_items_ % num_slices_;
     const auto even = num_items_ / num_slices_ * slice + rest * slice / num_slices_;
     if (block_ == 0 || slice == 0 || slice >= num_slices_)

@@ -1,5 +1,5 @@
 #pragma once
-// Slices of a workload: contiguous parts of its items, cut anywhere.
+// Slices of a workload. A slice is a contiguous part of the items, cut anywhere.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,7 +12,7 @@ namespace segfold {
 struct SlicePiece {
     std::int64_t segment = 0;  ///< number of the segment in the whole input
     std::int64_t begin = 0;    ///< index of the first element
-    /// One past the last element. A head is empty if its segment ends at the cut.
+    /// One past the last element. Equal to `begin` in a Slice::head whose segment ends at the cut.
     std::int64_t end = 0;
     std::int64_t position = 0;  ///< position of the first element in the segment
 
@@ -27,9 +27,10 @@ struct Slice {
     std::int64_t num_elements = 0;   ///< number of elements of each column
     std::int64_t first_element = 0;  ///< index of the columns' first element in the whole input
     std::int64_t first_inner = 0;    ///< number of the first inner segment in the whole input
-    /// Segments that begin and end in the slice. Their element 0 is element `inner_begin` of the columns.
+    /// Segments that begin and end in the slice ("inner segments"). Their element 0 is element `inner_begin`
+    /// of the columns.
     Segments inner;
-    std::int64_t inner_begin = 0;    ///< the element of the columns that is element 0 of the inner segments
+    std::int64_t inner_begin = 0;    ///< index in the columns of element 0 of the inner segments
     std::optional<SlicePiece> head;  ///< the end of a segment that began in an earlier slice
     std::optional<SlicePiece> tail;  ///< the part of a segment that continues in the next slice
 };
@@ -52,9 +53,9 @@ public:
     Slicer(const Workload& workload, std::int64_t num_slices, std::int64_t block = 0);
 
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Returns the first item of a slice; for num_slices(), the number of items.
+    /// Returns the index of the first item of slice `slice`; the number of items if `slice` is num_slices().
     [[nodiscard]] std::int64_t cut(std::int64_t slice) const;
-    /// Throws std::bad_alloc if there is no memory for the slice's offsets.
+    /// Returns slice `which`. Throws std::bad_alloc if there is no memory for its offsets.
     [[nodiscard]] Slice slice(std::int64_t which) const;
     /// The segments that end in a slice: from `first` to `last` - 1.
     struct Ended {
@@ -75,7 +76,7 @@ private:
     std::int64_t num_slices_;
     std::int64_t block_;
     std::int64_t num_items_;
-    /// For ranges: the first item of each segment, then the number of items.
+    /// For ranges, the number of the first item of each segment, and at the end the number of items.
     std::vector<std::int64_t> item_offsets_;
 };
 

@@ -30,7 +30,7 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
     bytes.element = rooms * bytes.copied;
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
-    for (const auto& output : op.outputs)  // outputs are computed for each slice, and kept by the caller
+    for (const auto& output : op.outputs)  // outputs are computed for each slice and passed to the caller
         bytes.element += rooms * static_cast<double>(size_bytes(output.type));
     double results = 0;
     for (const auto& field : op.results)
@@ -72,7 +72,7 @@ std::int64_t segments_of_slice(const SliceBytes& sizes, std::int64_t num_element
     auto count = sizes.segments * elements;
     if (sizes.segments < 1)
         count += std::clamp(kSpareShare * usable / sizes.segment, kFewSpare, kMostSpare);
-    else if (!has_engine && num_segments)  // a small input leaves memory free for more segments
+    else if (!has_engine && num_segments)  // a small input leaves memory for more segments
         count = (usable - sizes.element * elements) / sizes.segment;
     if (num_segments)
         count = std::min(count, static_cast<double>(*num_segments));

@@ -12,11 +12,11 @@ namespace segfold {
 /// Number of slices in memory if there is no SliceEngine: one slice is read while another slice is folded.
 constexpr std::size_t kHostRooms = 2;
 
-/// Bytes that an element and a segment take, for all slices that are in memory together.
+/// Bytes per element and per segment, summed over all slices in memory.
 struct SliceBytes {
     double element = 0;      ///< bytes of an element: columns, flags and keys
     double segment = 0;      ///< bytes of a segment: its end and its results
-    double segments = 0;     ///< number of segments per element, on average or at most
+    double segments = 0;     ///< expected segments per element, or a bound on them
     double copied = 0;       ///< bytes of an element's columns in one slice
     std::int64_t index = 0;  ///< bytes of a segment in the device's arrays of segments
 
@@ -26,8 +26,8 @@ struct SliceBytes {
 /// True if parameter `i` is a column that must be copied to the device or read into the host's memory.
 [[nodiscard]] bool is_copied(const Operator& op, const StreamInput& input, std::size_t i);
 
-/// Returns the sizes for a stream. `has_engine` is true if the device has its own memory. `num_elements` is
-/// empty if it is unknown.
+/// Returns the bytes of a stream's elements and segments. `has_engine` is true if the device has its own
+/// memory. `num_elements` is empty if it is unknown.
 [[nodiscard]] SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
                                          std::optional<std::int64_t> num_elements);
 

@@ -30,14 +30,14 @@ public:
         [[nodiscard]] virtual std::byte* address() const = 0;
         [[nodiscard]] virtual std::size_t bytes() const = 0;
     };
-    /// A point in the work of a lane, which the device reaches after all work that was queued before.
+    /// A point in a lane, like a CUDA event. The device reaches it after all work that was queued before it.
     class Mark {
     public:
         virtual ~Mark() = default;
     };
-    /// A launch of a plan, with the addresses of its arrays on the device.
+    /// A launch of a plan. Its arrays have device addresses.
     struct Launch {
-        const Workload& workload;  ///< the arrays of its parameters lie on the device
+        const Workload& workload;  ///< the arrays of its parameters are on the device
         const PlanChoice& plan;
         std::span<const std::uint64_t> inputs;
         std::span<const std::uint64_t> segments;  ///< see BoundPlan::bind_segments()

@@ -38,7 +38,7 @@ void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_
     }
 }
 
-/// Returns the operator's arrays: of each column the `count` elements from `begin` on, and whole tables.
+/// Returns `count` elements of each column, from element `begin` on, and whole tables.
 std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
 {
     std::vector<Array> arrays;
@@ -49,7 +49,7 @@ std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64
     return arrays;
 }
 
-/// Reads the state of a segment from results. The first arrays of results are the fields of states.
+/// Reads the state of a segment. The fields of states are the first arrays of `results`.
 void load_state(const Results& results, std::int64_t segment, std::span<Slot<double>> state)
 {
     for (std::size_t f = 0; f < state.size(); ++f)
@@ -363,8 +363,8 @@ Partial SliceFolder::fold(const PreparedSlice& prepared, RunTimes* times,
     for (const auto& part_run : prepared.runs) {
         const auto* text = part_run.plan == nullptr ? nullptr : &part_run.plan->emitted;
         RunTimes run_times;
-        // With JoinOrder::blocks and without stages every operation must be rounded, so that the bits do not
-        // depend on the cuts.
+        // Without stages, JoinOrder::blocks needs every operation rounded to the working precision, so that
+        // the bits do not depend on the cuts.
         given.push_back(text == nullptr && problem_.order == JoinOrder::blocks
                             ? reduce_sequentially(part_run.workload, Precision::working)
                             : device_.run(part_run.workload, text, run_times));

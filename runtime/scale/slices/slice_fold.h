@@ -21,7 +21,7 @@ namespace segfold {
 
 /// A back end that folds slices.
 struct SliceDevice {
-    /// Folds a workload. `plan` is null if the back end runs no stages. One thread at a time may call it.
+    /// Folds a workload. `text` is null if the back end runs no stages. One thread at a time may call it.
     std::function<Results(const Workload& workload, const Emitted* text, RunTimes& times)> run;
     bool runs_stages = true;
     Target target = {};
@@ -56,7 +56,7 @@ struct ElementResults {
 
     std::int64_t first_element = 0;  ///< index of the first element in the whole input
     Results results = {};            ///< an array for each output
-    std::vector<Span> spans = {};    ///< other elements belong to no segment of the slice
+    std::vector<Span> spans = {};    ///< ranges of elements with results; others lie in no segment
 };
 
 /// Copies running results into the arrays `into`, in which entry 0 belongs to element `first_element` of the
@@ -71,7 +71,7 @@ void store(const ElementResults& from, std::span<NamedArray> into, std::int64_t 
 /// One of the workloads that a back end runs to fold a slice.
 struct PartRun {
     const PartOperator* part = nullptr;
-    /// Its arrays are borrowed from the slice, except the tables that `part` adds.
+    /// The workload's arrays borrow from the slice, except the tables that `part` adds.
     Workload workload;
     const PlanChoice* plan = nullptr;  ///< null for a back end without stages
 };
@@ -84,7 +84,7 @@ struct PreparedSlice {
     /// Pieces of segments, in the order of their states. With JoinOrder::as_cut each piece has its own run.
     /// With JoinOrder::blocks each piece is a segment of the last run, at most one block long.
     std::vector<SlicePiece> pieces = {};
-    /// Index of the run of the piece whose scan continues from another slice; empty if no scan continues.
+    /// Index of the run whose scan continues from another slice; empty if there is none.
     std::optional<std::size_t> carried = {};
 };
 
@@ -94,25 +94,25 @@ public:
     /// `problem` must outlive this object.
     SliceFolder(const SliceProblem& problem, SliceDevice device, SliceScope scope = SliceScope::everything);
 
-    /// Chooses the plans of all slices in advance: the plan of inner segments of this form and index width if
-    /// `has_inner` is true, and the plan of pieces if `has_pieces` is true. Returns none for a back end
-    /// without stages.
+    /// Chooses the plans of all slices in advance. If `has_inner` is true, chooses the plan of inner segments
+    /// of this form and index width. If `has_pieces` is true, chooses the plan of pieces. Returns no plan for
+    /// a back end without stages.
     [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
                                                            bool has_inner, bool has_pieces);
-    /// Divides a slice into runs and chooses their plans, without reading elements. Throws the error of
+    /// Divides a slice into runs and chooses their plans, without reading elements. Throws like
     /// SliceProblem::choose if no plan fits.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
-    /// Sets the state from which the scan of the slice continues. `state` is the state of the cut segment's
-    /// elements that are scanned before the slice; null if there are no such elements. Without this call the
-    /// scan begins anew.
+    /// Sets the state from which the scan of the slice continues. `state` covers the elements of the cut
+    /// segment that were scanned before the slice; it is null if there are none. Without this call the scan
+    /// begins anew.
     void carry(PreparedSlice& prepared, const Partial::Value* state) const;
     /// Makes the slice's partial from `given`, the results of its runs. The partial may borrow these results.
     /// Appends running results to `running`, in ascending order of elements unless segments are given by
     /// ranges.
     [[nodiscard]] Partial complete(const PreparedSlice& prepared, std::vector<Results> given,
                                    std::vector<ElementResults>* running = nullptr);
-    /// Runs a slice and returns its partial. Throws the device's errors, which count elements from the
-    /// slice's begin.
+    /// Runs a slice and returns its partial. Passes on errors of the device, whose messages count elements
+    /// from the slice's begin.
     [[nodiscard]] Partial fold(const PreparedSlice& prepared, RunTimes* times = nullptr,
                                std::vector<ElementResults>* running = nullptr);
     [[nodiscard]] Partial fold(const Slice& slice, RunTimes* times = nullptr)

@@ -70,7 +70,7 @@ void add_base(PartOperator& part, std::map<std::string, Expression>& places, con
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
-    part.op.append.reset();  // append cannot read the part's place from a table
+    part.op.append.reset();  // append cannot read the added tables
     replace_nodes(part.op.lift, by_name(places));
     if (part.op.scan)
         replace_nodes(part.op.scan->block, by_name(places));
@@ -139,7 +139,7 @@ void carry_state(PartOperator& part)
         carry.emplace(field.name, entry(fmt::format("carry{}", carry.size()), field.type, BaseTable::carry));
 
     std::map<std::pair<Operand, std::string>, Expression> states;
-    std::size_t num_lets = 0;  // lets added so far; they stand before the author's lets, which read them
+    std::size_t num_lets = 0;  // number of lets added so far; they precede the author's lets, which read them
     const auto add_let = [&](const char* wish, const Expression& value) {
         const auto name = unused_name(op, fmt::format("{}{}", wish, num_lets));
         block.lets.insert(block.lets.begin() + static_cast<std::ptrdiff_t>(num_lets++), {name, value, {}});
@@ -181,7 +181,7 @@ void carry_state(PartOperator& part)
         set.value = with_others(set.value, by_carried);
 }
 
-/// Adds tables with the places of pieces, and makes the operator read them.
+/// Adds tables that tell where pieces lie in the input, and makes the operator read them.
 void add_piece_places(PartOperator& part)
 {
     std::map<std::string, Expression> places;
@@ -297,7 +297,7 @@ PartOperator scan_piece_operator(const Operator& op)
     PartOperator part{state_operator(op)};
     auto& piece = part.op;
     piece.scan = op.scan;
-    for (const auto& output : op.outputs) {  // the piece's results are state fields, which may have this name
+    for (const auto& output : op.outputs) {  // the piece's results are state fields and may have this name
         const auto name = unused_name(piece, fmt::format("scanned{}", piece.outputs.size()));
         piece.outputs.push_back({name, output.type, {}});
         std::ranges::find(piece.scan->block.assignments, output.name, &Assignment::field)->field = name;

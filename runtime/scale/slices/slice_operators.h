@@ -1,5 +1,5 @@
 #pragma once
-// Makes operators that fold a part of the elements and know the part's place in the whole input.
+// Makes operators that fold a part of the elements and know where the part lies in the whole input.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -27,17 +27,18 @@ void require_associative(const OperatorLaws& laws, const Operator& op, std::stri
 /// Returns a copy of an operator whose result fields are the fields of its state.
 [[nodiscard]] Operator state_operator(const Operator& op);
 
-/// A table that the operator adds for a part: the part's place, or a carried state.
+/// A table that a part's operator reads in addition to its parameters. It tells where the part lies in the
+/// input, or holds a carried state.
 enum class BaseTable : std::uint8_t {
     index,  ///< One entry: index of the part's first element in the whole input.
-    /// For inner segments, one entry: the number of the first segment. For pieces, one entry each: the number
-    /// of the piece's segment.
+    /// The segment's number. For inner segments there is one entry, for the first segment; for pieces one
+    /// entry for each piece.
     segment,
-    position,  ///< for pieces, one entry each: position of its first element in the segment
-    carried,   ///< one entry: nonzero if elements of the piece's segment were scanned before it
-    first,     ///< one entry: position in the piece of the element that a scan visits first
-    /// One entry: a field of the state of the elements scanned before the piece, in the field's type. There
-    /// is one such table for each field, in order.
+    position,  ///< for pieces, one entry each: position of the piece's first element in its segment
+    carried,   ///< one entry: nonzero if elements of the piece's segment were scanned earlier
+    first,     ///< one entry: position in the piece of the element that is scanned first
+    /// One entry: a field of the carried state, in the field's type. There is one such table for each field,
+    /// in order.
     carry,
 };
 
@@ -46,8 +47,8 @@ enum class BaseTable : std::uint8_t {
 struct PartOperator {
     Operator op;
     std::vector<BaseTable> bases = {};  ///< the added tables, in order
-    /// True if results of empty segments are computed with a wrong segment number. The host must then replace
-    /// them.
+    /// True if `op` computes results of empty segments with a wrong segment number. The host must then
+    /// replace these results.
     bool misnumbers_empties = false;
 };
 
@@ -57,15 +58,15 @@ struct PartOperator {
 /// If `finish` uses `segment`, one more field of the state has this number, because `finish` reads no table.
 [[nodiscard]] PartOperator inner_operator(const Operator& op);
 
-/// Returns an operator that folds each piece of a segment to a state. Segment p of the operator's workload is
-/// piece p. `index`, `segment` and `position` still count in the whole input. Outputs are left out.
+/// Returns an operator that folds each piece of a segment to a state. Piece p is segment p of the operator's
+/// workload. `index`, `segment` and `position` still count in the whole input. The operator has no outputs.
 [[nodiscard]] PartOperator piece_operator(const Operator& op);
 
 /// Returns an operator that folds one piece like piece_operator(). Its scan continues from the state of the
 /// elements of the segment that were scanned before the piece. Outputs have new names.
 [[nodiscard]] PartOperator scan_piece_operator(const Operator& op);
 
-/// True if the part's operator needs no added table, and so is the original operator.
+/// True if the part's operator has no added tables. It is then the original operator.
 [[nodiscard]] bool counts_alike(const PartOperator& part);
 
 }  // namespace segfold

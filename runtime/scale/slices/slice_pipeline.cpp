@@ -16,7 +16,7 @@ using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kSmallArrays = 16;  // bound on one-entry arrays in a slice
-// Least number of bytes for which a further thread is started.
+// Least number of bytes per thread.
 constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }

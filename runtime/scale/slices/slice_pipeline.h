@@ -12,16 +12,16 @@ namespace segfold {
 
 /// The sizes of a pipeline's memory.
 struct PipelineSizes {
-    std::vector<bool> is_copied = {};  ///< for each parameter: true for a column in host memory
+    std::vector<bool> is_copied = {};  ///< for each parameter, true if it is a column in host memory
     std::int64_t slice_elements = 0;
-    /// Expected number of segments of a slice; a slice with more segments allocates more memory.
+    /// Expected number of segments of a slice. A slice with more segments allocates more memory.
     std::int64_t slice_segments = 0;
     std::int64_t bytes_of_segment = 0;  ///< bytes that a segment takes in the device's arrays of segments
     std::int64_t reading_bytes = 0;     ///< bytes of the buffers into which sources are read
 };
 
-/// Memory for several slices on a device, in rooms. A slice keeps its room from the copy of its first column
-/// until the caller has taken its results.
+/// Memory for several slices on a device. Each slice occupies one of kRooms rooms, from the copy of its first
+/// column until the caller has taken its results.
 ///
 /// One thread fills and starts slices in order. Another thread takes their results in the same order. The two
 /// threads agree on the free rooms.
@@ -41,7 +41,7 @@ public:
 
     /// Allocates buffers and starts threads for the columns' sources. Must be called before the first slice.
     void ready_for(const std::vector<ArraySource*>& sources) { copier_.ready_for(sources); }
-    /// Begins a new slice in a room.
+    /// Begins a new slice in `room`.
     void open(std::size_t room);
     /// Returns host memory for an array of the segments of the slice's first run. start() copies the array to
     /// the device.
@@ -80,7 +80,7 @@ private:
     };
     struct Room {
         std::vector<std::unique_ptr<SliceEngine::Memory>> columns;
-        Twin given, made;  ///< `given`: arrays that runs read beside columns; `made`: results
+        Twin given, made;  ///< `given` has arrays that runs read in addition to columns; `made` has results
         std::unique_ptr<SliceEngine::Mark> opened, copied, begun, done;
         std::vector<RunPlace> places;
         std::vector<std::shared_ptr<SourceCopier::UnderWay>> reading;

@@ -1,5 +1,5 @@
 #pragma once
-// The queue between the thread that reads slices and the thread that takes their results.
+// The queue from the thread that reads slices to the thread that takes their results.
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -9,7 +9,7 @@
 
 namespace segfold {
 
-/// Slices in order, at most `rooms` at a time. A slice holds its room until free_room().
+/// A queue of slices in `rooms` rooms. A slice occupies its room until free_room().
 template <class Slice>
 class SliceQueue {
 public:

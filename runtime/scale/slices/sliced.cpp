@@ -264,7 +264,7 @@ FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, 
         work.done.times.add(times);
         return std::move(work.done);
     } catch (const InputError&) {
-        check_tables(workload);  // throws the error with the element's place in the whole input
+        check_tables(workload);  // throws the error with the element's index in the whole input
         throw;
     }
 }

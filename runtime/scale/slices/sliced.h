@@ -25,9 +25,9 @@ namespace segfold {
 [[nodiscard]] FoldRun fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem,
                                   const Workload& workload, std::int64_t num_slices);
 
-/// Returns the problem of a session's fold in slices. The caller fills `typical` and `checked_tables`. The
-/// session must outlive the problem. `has_pieces_alone` is true if cuts divide all segments; the requested
-/// plan then folds the pieces. Throws SpecError for an operator that is not associative.
+/// Returns the problem of a session's fold in slices, which must not outlive the session. The caller sets
+/// `typical` and `checked_tables`. `has_pieces_alone` is true if cuts divide all segments; the requested plan
+/// then folds the pieces. Throws SpecError for an operator that is not associative.
 [[nodiscard]] SliceProblem slice_problem(SessionCore& session, const Operator& op, OperatorLaws laws,
                                          const FoldWishes& wishes, bool has_pieces_alone);
 
@@ -35,8 +35,8 @@ namespace segfold {
 /// segment depends only on the segment's length.
 inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
 
-/// Changes a problem so that the bits of results depend only on the data: parts are joined in blocks of
-/// kJoinBlock elements, and all plans have kReproducibleStage. The catalogue must outlive the problem.
+/// Makes the bits of results depend only on the data. Parts are joined in blocks of kJoinBlock elements, and
+/// all plans have kReproducibleStage. `catalogue` must outlive `problem`.
 void make_reproducible(SliceProblem& problem, const Catalogue& catalogue);
 
 /// Returns the session's back end as a device.

@@ -21,8 +21,8 @@ constexpr std::size_t kOrderedBuffers = 4;
 /// Size of a buffer for a generator. Buffers are large, because a generator may fill a buffer with many
 /// threads.
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;
-/// The most bytes of one copy from page-locked memory. Longer copies are divided, so that other copies can
-/// run in between.
+/// Largest number of bytes in one copy from page-locked memory. Longer copies are divided, so that other
+/// copies can run in between.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 std::size_t pages(std::size_t bytes, std::size_t most)
@@ -66,7 +66,7 @@ public:
 struct SourceCopier::Part {
     std::shared_ptr<UnderWay> of;
     Buffer& buffer;
-    std::int64_t first = 0, count = 0;  ///< range of the copy's elements
+    std::int64_t first = 0, count = 0;  ///< range of elements, counted from the copy's first element
     std::int64_t next = 0;              ///< the first element that no piece contains yet
     std::int64_t reading = 0;           ///< number of pieces that are not completely read
 };

@@ -36,7 +36,7 @@ public:
     /// does this and takes longer.
     void ready_for(const std::vector<ArraySource*>& sources);
 
-    /// A copy to the device, while threads still read its source.
+    /// A copy to the device whose source is still being read.
     class UnderWay;
     struct Started {
         std::int64_t count = 0;  ///< number of elements that the source had
@@ -96,7 +96,7 @@ private:
     std::condition_variable changed_, finished_;
     Ring shared_;                                   ///< buffers that the threads fill
     std::deque<std::shared_ptr<UnderWay>> unread_;  ///< copies with parts that are not yet open
-    std::shared_ptr<Part> open_;                    ///< the part with pieces that no thread has taken
+    std::shared_ptr<Part> open_;                    ///< the part whose pieces are being taken; null if none
     bool is_opening_ = false, is_ending_ = false;
     std::vector<std::jthread> threads_;
 };

@@ -47,8 +47,9 @@ std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& sha
     return stages;
 }
 
-/// Returns bytes per second of a fold at its best, for the times of stages beside those of compiling. A
-/// GPU's is six tenths of what its bus can move. A host's is that of two cores, because its bus is unknown.
+/// Returns the bytes per second of a fast fold, to weigh the time of a run against the time to compile. For a
+/// GPU it is six tenths of the memory's rate. For a host, whose memory rate is unknown, it is the rate of two
+/// cores.
 double assumed_rate(const std::optional<DeviceIdentity>& device)
 {
     constexpr double kHostRate = 8e9, kShareOfBus = 0.6, kTransfersPerClock = 2, kBitsPerByte = 8;
@@ -76,15 +77,15 @@ std::string expected_text(const std::vector<RankedStage>& ranked, const std::opt
     return text;
 }
 
-/// True if an emitted text reads segments in their form on the device.
+/// True if an emitted text reads segments in the form that they have on the device.
 bool suits(const Emitted& emitted, const ScratchRoom& room)
 {
     return !room.lying ||
            (emitted.form == *room.lying && (*room.lying != SegmentForm::ranges || !emitted.counts_items));
 }
 
-/// Returns `first` if it suits() the segments on the device. If not, returns a plan of the last stage in the
-/// catalogue whose plan suits them; see choose_plan().
+/// Returns `first` if it suits() the segments on the device. Otherwise returns a plan of the last stage in
+/// the catalogue whose plan suits them; see choose_plan().
 PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
@@ -109,8 +110,8 @@ PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& 
             emit(problem, *last, configure(*last, request.settings, facts), catalogue, request.numbers)};
 }
 
-/// Returns `first` if its scratch memory fits the device, else the next plan whose memory fits; see
-/// choose_plan().
+/// Returns `first` if its scratch memory fits the device. Otherwise returns the next plan whose memory fits;
+/// see choose_plan().
 PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
                    const Catalogue& catalogue, const ScratchRoom& room)
 {
@@ -199,7 +200,7 @@ PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, cons
 
 namespace {
 
-/// True if a choice counts the time to compile; see First.
+/// True if the time to compile counts in the choice; see First.
 bool asks_fast(const Wanted& wanted)
 {
     const auto& request = wanted.request;
@@ -208,16 +209,16 @@ bool asks_fast(const Wanted& wanted)
             (request.first == First::automatic && wanted.is_once && gives_same_bits(wanted.op, wanted.laws)));
 }
 
-/// True if a text that is not compiled yet may give way to one that is: nothing here compiles, and every
-/// stage gives the same bits.
+/// True if a compiled stage is preferred to a stage that is not compiled. It is so if this process compiles
+/// nothing and every stage gives the same bits.
 bool takes_what_is_compiled(const Chooser& chooser, const Wanted& wanted)
 {
     return wanted.request.is_open() && chooser.backend->only_loads() &&
            gives_same_bits(wanted.op, wanted.laws);
 }
 
-/// Replaces `plan` by the stage that gives its results first, if compiling is counted: one of `ranked`, best
-/// first. A stage that does not suit the device is left out.
+/// Replaces `plan` by the stage whose results would come first, including the time to compile. Considers the
+/// stages `ranked`, which are ordered best first, and leaves out stages that do not suit the device.
 void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wanted,
                      const std::vector<RankedStage>& ranked)
 {
@@ -248,7 +249,7 @@ void take_fast_first(PlanChoice& plan, const Chooser& chooser, const Wanted& wan
             plan.is_asked = false;
             plan.source = PlanSource::fast_first;
         } catch (const Error&) {
-            // It lacks memory, or cannot read the segments as they lie.
+            // The stage lacks memory, or cannot read the segments in their form.
         }
     }
 }
@@ -308,7 +309,7 @@ Chosen choose(const Chooser& chooser, const Wanted& wanted)
     const auto facts = plan_facts(problem, shape);
     const auto ranked = catalogue.ranked(facts, problem);
     const bool is_known =
-        explanation.lookup.point && request.first == First::automatic;  // a record goes before
+        explanation.lookup.point && request.first == First::automatic;  // a record is preferred
     if (chooser.backend && plan.passed_over.empty() &&
         ((asks_fast(wanted) && !is_known) || takes_what_is_compiled(chooser, wanted)))
         take_fast_first(plan, chooser, wanted, ranked);
@@ -335,7 +336,7 @@ std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, con
     const auto in_doubt = std::ranges::find(laws.refuted_by_nan, Law::associative);
     if (in_doubt == laws.refuted_by_nan.end())
         return law_warnings(laws, op);
-    // Stages that do not need associativity fold from left to right.
+    // A stage that does not need associativity folds from left to right.
     auto ordered = problem;
     ordered.laws.associative = ordered.laws.assumes_associative = false;
     if (!catalogue.unmet(taken, ordered)) {

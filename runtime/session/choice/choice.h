@@ -25,30 +25,30 @@ class Backend;
 /// operator has no identity.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
-/// Makes the problem of a workload. Kernels check the reads of a table, except if the data prove that all
-/// reads are in bounds.
+/// Makes the problem of a workload. Kernels check reads of a table, unless the data prove that all reads are
+/// in bounds.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
-/// Who chose a plan that the caller did not ask for.
+/// The source of a plan for which the caller did not ask.
 enum class PlanSource : std::uint8_t { order, tuning_record, spot_record, measured_here, fast_first };
 
 /// A stage with its configuration and its text.
 struct PlanChoice {
-    /// A stage of the catalogue. The choice may outlive the catalogue.
+    /// A stage of the catalogue; kept alive, because the choice may outlive the catalogue.
     std::shared_ptr<const Stage> stage = nullptr;
     bool is_asked = false;  ///< true if the caller named the stage
     Emitted emitted;
     PlanSource source = PlanSource::order;
-    /// If scratch memory did not suffice for the preferred stage: the stage's name, the bytes that it needs
-    /// and the free bytes. Else empty.
+    /// Not empty if scratch memory did not suffice for the preferred stage. Then has the stage's name, the
+    /// bytes that it needs and the free bytes.
     std::string passed_over = {};
 
     /// The stage and its configuration, such as "warp_stream block_threads=256 items_per_thread=32".
     [[nodiscard]] std::string text() const { return print(Point{stage->name, emitted.configuration}); }
 
     /// Names the source of the choice: "asked for", "tuning record", "spot record", "measured here", "fast
-    /// first", "next best: ...", "rule of thumb" for a stage with a `suits` line, "measured rows" for any
-    /// other stage.
+    /// first" or "next best: ...". If the order of stages chose, it is "rule of thumb" for a stage with a
+    /// `suits` line, and "measured rows" for other stages.
     [[nodiscard]] std::string chosen_by() const
     {
         return is_asked                              ? "asked for"
@@ -62,16 +62,15 @@ struct PlanChoice {
     }
 };
 
-/// Restrictions of plans on a GPU: free memory for scratch, and the form of segments on the device.
+/// What a GPU allows a plan: free memory for scratch, and the form of segments on the device.
 struct ScratchRoom {
     /// Returns the free bytes of the device; negative if the arrays alone do not fit. Called only if a plan
-    /// needs more than 16 MiB of scratch memory. If empty, the free memory is unknown, and every plan is
-    /// assumed to fit.
+    /// needs more than 16 MiB of scratch memory. If this function is empty, every plan is assumed to fit.
     std::function<std::int64_t()> free_bytes;
     SegmentSizes sizes;
     int num_multiprocessors = 1;
     /// The form of segments on the device; empty for segments on the host. Segments on a device are not
-    /// converted, and items of ranges are not counted. Plans that need either are not chosen.
+    /// converted, and elements of ranges are not counted, so plans that need either are not chosen.
     std::optional<SegmentForm> lying = {};
 };
 
@@ -82,50 +81,52 @@ struct PlannedPoint {
     PlanSource source = PlanSource::order;
 };
 
-/// Returns the stage and configuration that choose_plan() chooses with unlimited memory. `facts` are
-/// plan_facts() of the problem and its shape. Throws the InputErrors of choose_plan().
+/// Returns the stage and configuration that choose_plan() chooses if memory is unlimited. `facts` are
+/// plan_facts() of the problem and its shape. Throws InputError like choose_plan().
 PlannedPoint planned_point(const PlanRequest& request, const Problem& problem, const FormulaNames& facts,
                            const OperatorLaws& laws, const Catalogue& catalogue, const Lookup* looked_up);
 
-/// Returns a stage and configuration with their text. The text comes from `texts`, if given, or is emitted.
+/// Returns a stage and configuration with their text. Takes the text from `texts`, or emits it if `texts` is
+/// null or lacks it.
 PlanChoice choice_of(const PlannedPoint& point, const PlanRequest& request, const Problem& problem,
                      const Catalogue& catalogue, EmittedTexts* texts);
 
-/// Returns the requested plan. For an open request, returns the plan that `looked_up` has; if it has none or
-/// is null, the plan of the rule of thumb.
+/// Returns the requested plan. For an open request (see PlanRequest::is_open()), returns the plan in
+/// `looked_up`, or the plan of the rule of thumb if there is none.
 ///
-/// If the plan's scratch memory does not fit `room`, an open request gets the stage of the next rank whose
+/// If the plan's scratch memory does not fit `room`, an open request gets the next stage in the ranking whose
 /// memory fits. If the plan cannot read segments in their form on the device, an open request gets a stage
-/// that can read them. Texts in `texts` are not emitted again.
+/// that can. Texts in `texts` are not emitted again.
 ///
-/// Throws InputError for a stage that does not serve the problem, with the counter-example if a refuted law
-/// is the reason. Throws InputError for an operator with a refuted identity, because all stages use the
-/// identity. Throws DeviceError if scratch memory does not fit, and the request is not open or no stage fits.
+/// Throws InputError for a stage that does not serve the problem; if a refuted law is the reason, the message
+/// has the counter-example. Throws InputError for an operator with a refuted identity, because all stages use
+/// the identity. Throws DeviceError if scratch memory does not fit and either the request is not open or no
+/// stage fits.
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue,
                        const Lookup* looked_up = nullptr, const ScratchRoom* room = nullptr,
                        EmittedTexts* texts = nullptr);
 
 /// Returns law_warnings() of a fold of `op` by the stage `taken`. If only NaN refutes associativity, the
-/// warning names a stage that folds from left to right like the reference. If `taken` is such a stage, there
-/// is no such warning.
+/// warning names a stage that folds from left to right, like the reference. There is no such warning if
+/// `taken` is such a stage.
 std::vector<std::string> law_warnings(OperatorLaws laws, const Operator& op, const Problem& problem,
                                       const Shape& shape, const Catalogue& catalogue, const Stage& taken);
 
-/// The sources of a choice, shared by the folds and the plans of a session.
+/// The sources of choices, which the folds and plans of a session share.
 struct Chooser {
     std::shared_ptr<const Catalogue> catalogue;
     std::shared_ptr<const RecordStore> records = nullptr;  ///< null if no records are used
     std::string without_records = {};                      ///< the reason why `records` is null
     std::optional<DeviceIdentity> device = {};             ///< the device whose records are used
     std::shared_ptr<EmittedTexts> texts = {};              ///< cache of emitted texts; may be null
-    std::shared_ptr<SpotRecords> spots = nullptr;          ///< null where `records` is
-    std::shared_ptr<Backend> backend = nullptr;  ///< says how long texts take to compile; may be null
+    std::shared_ptr<SpotRecords> spots = nullptr;          ///< null if `records` is null
+    std::shared_ptr<Backend> backend = nullptr;  ///< knows how long texts take to compile; may be null
 
-    /// Looks up the fastest plan for a problem in the records, by the rule in spot.h.
+    /// Looks up the fastest plan for a problem in the records, by the rules in spot.h.
     [[nodiscard]] Lookup look_up(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                  const PlanRequest& request) const;
-    /// The question for records of a problem. There must be a device.
+    /// The key by which records of a problem are looked up. `device` must not be empty.
     [[nodiscard]] Question question(const Problem& problem, const Shape& shape) const
     {
         return {*device, problem, shape, *catalogue};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMost = 64;
 
-/// Returns a text that contains all inputs of emit(), as a key.
+/// Returns the key of an entry: a text that contains all inputs of emit().
 std::string key_of(const Problem& problem, const Stage& stage, const Configuration& configuration,
                    const Catalogue& catalogue, Numbers numbers)
 {

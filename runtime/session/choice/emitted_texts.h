@@ -1,5 +1,5 @@
 #pragma once
-// A cache of a session's emitted texts, because folds and plans of different sizes often need the same text.
+// A cache of a session's emitted texts. Folds and plans of different sizes often need the same text.
 #include <list>
 #include <memory>
 #include <mutex>
@@ -10,13 +10,13 @@
 
 namespace segfold {
 
-/// Keeps the texts used last. Emitting a text takes half a millisecond, which is longer than a short fold.
+/// Keeps the texts that were used last. To emit a text takes half a millisecond, which is longer than a short
+/// fold.
 ///
 /// Several threads may call get(). Stages and catalogues must outlive this object.
 class EmittedTexts {
 public:
-    /// Returns the result of emit() for these arguments, from the cache if possible. Throws the errors of
-    /// emit().
+    /// Returns the result of emit() for these arguments, from the cache if possible. Throws like emit().
     [[nodiscard]] Emitted get(const Problem& problem, const Stage& stage, const Configuration& configuration,
                               const Catalogue& catalogue, Numbers numbers);
 
@@ -27,7 +27,7 @@ private:
     using Entry = std::pair<std::string, std::shared_ptr<const Emitted>>;
 
     mutable std::mutex mutex_;
-    std::list<Entry> entries_;  ///< the entry used last comes first
+    std::list<Entry> entries_;  ///< the most recently used entry comes first
 };
 
 }  // namespace segfold

@@ -14,7 +14,7 @@ double bytes_per_second(std::int64_t bytes, double milliseconds)
     return static_cast<double>(bytes) / (milliseconds / 1e3);
 }
 
-/// Returns the first lines of a list as text, and the number of lines left out.
+/// Returns the first lines of a list as text, and then the number of omitted lines.
 template <class Range, class Text>
 std::string lines(const Range& range, Text text)
 {

@@ -15,14 +15,14 @@
 namespace segfold {
 namespace {
 
-// The largest distance() of shapes whose rows count, in doublings.
+// The largest distance() at which the rows of a shape count, in doublings.
 constexpr double kFarthest = 1.5;
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
-// The assumed time of a plan that was not measured at a shape, relative to the best time at this shape.
+// The assumed time of a plan at a shape where it was not measured, relative to the shape's best time.
 constexpr double kUnmeasured = 2;
-// The least relative gain in time that counts. It decides whether a plan measured at near shapes replaces the
-// rule of thumb's plan, and whether a row of an earlier stage text beats all present rows.
+// The least relative gain in time that counts. A plan measured at near shapes must gain as much to replace
+// the rule of thumb's plan. A row of an earlier stage text must gain as much to outdo all present rows.
 constexpr double kLeastGainOfRecord = 0.03;
 
 double mean_length(const Shape& shape)
@@ -67,7 +67,7 @@ const TuningRecord* winner(const Measured& measured)
         if (best == nullptr || rank > best_rank ||
             (rank == best_rank &&
              (rank == TuningPhase::ranked ? row->measurement.milliseconds < best->measurement.milliseconds
-                                          : row > best)))  // a later address is a later row
+                                          : row > best)))  // rows lie in the order of writing
             best = row;
     }
     return best;
@@ -87,8 +87,8 @@ std::string rank_text(const Measured& measured, const TuningRecord& row)
                        plans, faster, faster == 1 ? "is not" : "none is");
 }
 
-/// Selects the rows with correct results of a problem's class. All are of GPUs or all are of hosts, because
-/// measurements on GPUs say nothing about hosts, nor the reverse.
+/// Selects the rows of a problem's class that have correct results. Uses rows of GPUs for a GPU, and rows of
+/// hosts for a host, because neither predicts the other.
 class RowsOfClass {
 public:
     RowsOfClass(const DeviceIdentity& device, const Problem& problem)
@@ -166,7 +166,7 @@ private:
                 known->second =
                     impossible(record.point, question_.problem, question_.shape, question_.catalogue);
             if (known->second) {
-                // Conditions may depend on sizes, so a row is wrong only if its plan is impossible at the
+                // Conditions may depend on sizes. A row is invalid only if its plan is impossible at the
                 // row's own shape.
                 if (impossible(record.point, question_.problem, record.shape, question_.catalogue))
                     ignore(record, *known->second);
@@ -195,8 +195,8 @@ private:
         std::ranges::stable_sort(shapes_, {}, &Measured::away);
     }
 
-    /// True if a row with an earlier text of its stage was clearly faster than all rows with present texts.
-    /// The fastest plan of the shape is then unknown. False if a person or a later search chose a present
+    /// True if a row with an earlier text of its stage was clearly faster than all rows with present texts,
+    /// so that the fastest plan of the shape is unknown. False if a person or a later search chose a present
     /// row.
     [[nodiscard]] bool is_outrun(const Measured& measured) const
     {
@@ -245,7 +245,7 @@ private:
         return {stage.name, default_configuration(stage, plan_facts(question_.problem, shape))};
     }
 
-    /// Returns the time of a plan at a measured shape, divided by the shape's best time.
+    /// Returns the time of a plan at a measured shape as a multiple of the shape's best time.
     [[nodiscard]] static double loss_at(const Measured& measured, const Point& point)
     {
         const auto row = measured.rows.find(point);
@@ -266,7 +266,7 @@ private:
             // If the longest segment is unknown, another stage may be slower by any factor.
             const bool is_known = shapes_[i].shape.longest > 0 && question_.shape.longest > 0;
             // If the rule of thumb takes different stages for the two shapes, measurements of other stages do
-            // not carry over.
+            // not apply.
             const bool is_alike = rule_of_thumb(shapes_[i].shape).stage == own.stage;
             for (const auto& [point, row] : shapes_[i].rows)
                 if ((is_known && is_alike) || point.stage == own.stage)
@@ -284,8 +284,8 @@ private:
             for (std::size_t i = 0; i < count; ++i) {
                 const bool is_there = shapes_[i].rows.contains(point);
                 measured += is_there ? 1 : 0;
-                // If the rule's plan for the wanted shape was not measured at shape i, the rule's plan for
-                // shape i replaces it.
+                // If the rule's plan for the wanted shape was not measured at shape i, use the rule's plan
+                // for shape i instead.
                 const double ratio = point == own && !is_there
                                          ? loss_at(shapes_[i], rule_of_thumb(shapes_[i].shape))
                                          : loss_at(shapes_[i], point);
@@ -368,8 +368,8 @@ private:
     Lookup answer_;
     std::vector<Measured> shapes_;  ///< shapes measured on this device with present texts, nearest first
     std::vector<const TuningRecord*> usable_;
-    std::vector<const TuningRecord*> stale_;  ///< rows of this device with earlier texts of their stages
-    bool has_outrun_ = false;                 ///< the value of is_outrun() for the wanted shape
+    std::vector<const TuningRecord*> stale_;  ///< rows of this device with earlier stage texts
+    bool has_outrun_ = false;                 ///< is_outrun() for the wanted shape
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;
@@ -398,7 +398,8 @@ double distance(const Shape& first, const Shape& second)
     if (first.longest > 0 && second.longest > 0)
         skew = 0.5 * apart(static_cast<double>(first.longest) / std::max(mean_length(first), 1.0),
                            static_cast<double>(second.longest) / std::max(mean_length(second), 1.0));
-    // The padding of the same lengths, sorted and shuffled, may differ by a factor of 2^5.
+    // Half the weight, because the padding of the same lengths, sorted and shuffled, may differ by a factor
+    // of 2^5.
     double padding = 0;
     if (first.padded > 0 && second.padded > 0)
         padding =

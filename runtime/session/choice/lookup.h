@@ -1,5 +1,6 @@
 #pragma once
-// Looks up the fastest plan for a problem in the tuning records, with the reason.
+// Looks up the fastest plan for a problem in the tuning records (rows), with the reason. If no record
+// decides, the rule of thumb does: it takes the stage that the order of stages puts first.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,23 +15,24 @@ enum class Match : std::uint8_t { exact, near_shape, spot, other_device, none };
 /// Returns "exact", "near shape", "spot", "other device" or "none".
 std::string_view name(Match match);
 
-/// A plan that took part in a lookup.
+/// A plan that was compared in a lookup.
 struct Considered {
     Point point;
     double milliseconds = 0;  ///< measured or predicted time
-    std::string why;          ///< "measured", "1.12 times the best of 2 near shapes"
+    std::string why;          ///< such as "measured" or "1.12 times the best of 2 near shapes"
 };
 
 struct Lookup {
     Match match = Match::none;
     std::optional<Point> point;  ///< the answer; empty if the rule of thumb must choose
-    std::string reason;          ///< the reason of the answer, as a sentence without its final dot
+    std::string reason;          ///< the reason for the answer, as a sentence without its final dot
     std::string record;          ///< file and line of the row that decided; empty if no row decided
     std::optional<double> predicted_milliseconds;
     std::vector<Considered> considered;  ///< the chosen plan and its rivals, fastest first
     /// Messages about unreadable rows and about rows whose plan cannot run.
     std::vector<std::string> ignored;
-    /// Plans from which a search may start: runnable plans of other ranked rows, closest shape first.
+    /// Plans from which a search may start. They are runnable plans of other rows of phase `ranked` or later;
+    /// the closest shape comes first.
     std::vector<Point> seeds;
 };
 
@@ -42,7 +44,7 @@ struct Question {
     const Catalogue& catalogue;
 };
 
-/// Returns the plan that was fastest for this device, class of problem and shape.
+/// Returns the fastest plan for this device, class of problem and shape.
 ///
 /// If rows of the same shape exist, only these rows decide. Among them a row that a person has pinned wins.
 ///
@@ -52,9 +54,9 @@ struct Question {
 /// and the rule takes the same stage for both. The distance counts doublings of the number of elements, of
 /// the mean length, of the longest segment relative to the mean, and of the padding.
 ///
-/// Rows of other devices, of other numbers of features or of earlier texts of a stage only seed a search. If
-/// a row of an earlier text was ranked 3 % faster than all present rows of a shape, the present rows do not
-/// decide, unless a person has pinned one of them or a later search has chosen one.
+/// Rows of other devices, of other numbers of features or of earlier texts of a stage only give seeds for a
+/// search. If a row of an earlier text was ranked 3 % faster than all present rows of a shape, the present
+/// rows do not decide, unless a person has pinned one of them or a later search has chosen one.
 Lookup look_up(const RecordStore& store, const Question& question);
 
 /// True if the store has a row of the class of `problem`. If there is no such row, look_up() returns no point

@@ -12,7 +12,7 @@ class JsonValue;
 /// The outcome of a measurement.
 enum class MeasurementOutcome : std::uint8_t {
     correct,    ///< measured, with right results
-    abandoned,  ///< stopped, because the plan could not win; the measurement has the time of one run
+    abandoned,  ///< stopped because the plan could not win; has the time of one run
     compile,    ///< the text does not compile
     resources,  ///< not run: needs more resources than a multiprocessor has, or spills too much
     wrong,      ///< results differ from the reference
@@ -22,16 +22,16 @@ enum class MeasurementOutcome : std::uint8_t {
 
 /// Returns the name of an outcome: "correct", "abandoned", "compile", ...
 std::string_view name(MeasurementOutcome outcome);
-/// Returns the outcome that a JSON value names. Throws InputError that lists the names.
+/// Returns the outcome named by a JSON value. Throws InputError that lists the names.
 MeasurementOutcome outcome_of(const JsonValue& value);
 
 /// One measurement of a plan.
 struct PlanMeasurement {
     MeasurementOutcome outcome = MeasurementOutcome::correct;
-    double milliseconds = 0;  ///< the median; the time of one run if abandoned; 0 if there is no time
+    double milliseconds = 0;  ///< the median; of an abandoned plan the time of one run; 0 without a time
     std::vector<double> samples = {};
-    /// If the outcome is not `correct`: the reason. If it is `correct`: a note on results that could not be
-    /// judged, or an empty text.
+    /// The reason for an outcome other than `correct`. If the outcome is `correct`, a note on results that
+    /// could not be judged, or empty.
     std::string reason = {};
     double compile_milliseconds = 0;
 };

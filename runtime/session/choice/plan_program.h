@@ -1,5 +1,5 @@
 #pragma once
-// Programs: chosen stages with their texts, shared by plans of all sizes.
+// Chosen stages with their texts, which plans of all sizes share.
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -22,8 +22,8 @@ public:
     const PlanChoice choice;
     const std::string text;  ///< the text of Folded::plan()
 
-    /// Returns the choice's native text, which the first call compiles and loads. Throws DeviceError if it
-    /// does not compile.
+    /// Returns the native code of the choice. The first call compiles and loads it. Throws DeviceError if the
+    /// text does not compile.
     [[nodiscard]] std::shared_ptr<const cpu::LoadedText> native(const Operator& op) const;
 
 private:
@@ -34,17 +34,18 @@ private:
 /// The programs that plans of a problem use. Several threads may use this object.
 class PlanPrograms {
 public:
-    /// Returns the kept program of a point; if there is none, makes one by `make`.
+    /// Returns the kept program of a stage and configuration. If there is none, makes one from `make()` and
+    /// keeps it.
     [[nodiscard]] std::shared_ptr<const PlanProgram> get(const PlannedPoint& point,
                                                          const std::function<PlanChoice()>& make);
-    /// Makes a program of `choice`, which the caller has made, and keeps the program.
+    /// Makes a program of `choice` and keeps it.
     std::shared_ptr<const PlanProgram> add(PlanChoice choice);
 
 private:
     static constexpr std::size_t kMost = 16;
 
     std::mutex mutex_;
-    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< the program made first comes first
+    std::vector<std::shared_ptr<const PlanProgram>> programs_;  ///< oldest first
 };
 
 }  // namespace segfold

@@ -69,7 +69,7 @@ DeviceIdentity device_of(const JsonValue& field)
             field.at("memory_clock_khz").small()};
 }
 
-/// Reads an optional member of a row; false if the member is missing.
+/// True if a row has the optional member `name` and it is true.
 bool is_true(const JsonValue& field, const char* name) { return field.has(name) && field.at(name).truth(); }
 
 ProblemClass problem_of(const JsonValue& field)
@@ -82,9 +82,8 @@ ProblemClass problem_of(const JsonValue& field)
             is_true(field, "scan")};
 }
 
-/// Returns a stage's text without the lines that state when it suits, what a configuration that nobody chose
-/// must hold and its source. These lines do not change a kernel whose whole configuration is given, as in a
-/// row.
+/// Returns a stage's text without its lines of advice (kAdvice), such as when the stage suits. They do not
+/// change the kernel of a complete configuration, as a row has it.
 std::string without_advice(std::string_view text)
 {
     std::string kept;
@@ -137,7 +136,7 @@ std::string_view name(TuningPhase phase) { return kPhases[static_cast<std::size_
 
 std::string hash_text(std::string_view text)
 {
-    // FNV-1a. The hash must differ for different texts, but need not resist attacks.
+    // FNV-1a. Different texts should have different hashes; attacks do not matter.
     std::uint64_t hash = 0xcbf29ce484222325;
     for (const char c : text)
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -171,7 +170,7 @@ TuningRecord blank_record(const DeviceIdentity& device, const Problem& problem, 
     record.op_hash = operator_hash(problem.op);
     record.problem = class_of(problem);
     record.shape = shape;
-    record.measurement.outcome = MeasurementOutcome::runtime;  // not measured yet
+    record.measurement.outcome = MeasurementOutcome::runtime;  // until it is measured
     record.bytes = bytes;
     record.date = time_stamp();
     return record;
@@ -248,8 +247,8 @@ std::string print(const TuningRecord& record)
 
 TuningRecord parse_record(const std::string& place, std::string_view line)
 {
-    // Damage may join two rows into one object, and the parser would keep its last members. No value in a row
-    // contains the text below.
+    // Damage may join two rows into one object, of which the parser would keep the last members. No value in
+    // a row contains this text.
     constexpr std::string_view kFirstMember = "\"version\":";
     if (const auto first = line.find(kFirstMember);
         first != line.npos && line.find(kFirstMember, first + 1) != line.npos)

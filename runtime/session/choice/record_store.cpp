@@ -46,7 +46,7 @@ std::string read_whole(const std::string& path)
     return text;
 }
 
-/// Returns the files of records in a folder, and adds to `complaints` if it cannot be read.
+/// Returns the files of records in a folder. If the folder cannot be read, adds a complaint.
 std::vector<std::string> record_paths(const std::string& folder, std::vector<std::string>& complaints)
 {
     std::vector<std::string> paths;
@@ -63,7 +63,7 @@ std::vector<std::string> record_paths(const std::string& folder, std::vector<std
     return paths;
 }
 
-/// Holds off other processes that lock the same file.
+/// Keeps out other processes that lock the same file.
 class Lock {
 public:
     explicit Lock(int descriptor) : descriptor_(descriptor)
@@ -89,7 +89,7 @@ private:
     int descriptor_;
 };
 
-/// True if the open file stands at `path`.
+/// True if `path` still names the open file `descriptor`.
 bool is_at(int descriptor, const std::string& path)
 {
     struct stat open = {}, now = {};
@@ -135,7 +135,7 @@ void RecordFile::close()
 
 void RecordFile::append(const TuningRecord& record)
 {
-    // forget_records() may have put another file in this one's place.
+    // forget_records() may have replaced the file.
     Lock lock(descriptor_);
     while (!is_at(descriptor_, path_)) {
         lock.release();
@@ -143,7 +143,7 @@ void RecordFile::append(const TuningRecord& record)
         open();
         lock = Lock(descriptor_);
     }
-    // One write() call, so that rows of two programs never mix.
+    // One write() call, so that rows of two processes never mix.
     const auto line = print(record) + "\n";
     const auto written = ::write(descriptor_, line.data(), line.size());
     // If only a part of the line was written, a second call writes the rest or reports the error.
@@ -180,7 +180,7 @@ std::size_t forget_records(const std::string& folder,
                     continue;
                 }
             } catch (const InputError&) {
-                // no record of this version
+                // the line is no record of this version, so it stays
             }
             kept += line;
         }

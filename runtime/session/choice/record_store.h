@@ -1,5 +1,5 @@
 #pragma once
-// Storage of tuning records: the user's records, and records that come with the program.
+// Storage of tuning records: the user's records, and the records that come with the program.
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,12 +12,12 @@ namespace segfold {
 /// ~/.local/share/segfold/tuning; empty if none of the variables is set.
 std::string record_folder();
 
-/// Appends tuning records to a file. Each record is on the disk before append() returns. Other processes may
-/// append to the file, and forget records in it.
+/// Appends tuning records to a file. Each record is on the disk before append() returns. Meanwhile other
+/// processes may append records to the file and remove records from it.
 class RecordFile {
 public:
-    /// Opens the file and makes missing folders. If the last line was cut off, adds a line break, so that new
-    /// rows begin a line. Throws InputError if the file cannot be written.
+    /// Opens the file and makes missing folders. If the last line was cut off, adds a line break, so that a
+    /// new row begins on its own line. Throws InputError if the file cannot be written.
     explicit RecordFile(std::string path);
     ~RecordFile();
     RecordFile(const RecordFile&) = delete;
@@ -38,7 +38,7 @@ private:
 /// All known tuning records: first the records that come with the program, then the user's records.
 class RecordStore {
 public:
-    /// Reads the records that come with the program, and the records in `folder` unless `folder` is empty. A
+    /// Reads the records that come with the program and, unless `folder` is empty, the records in `folder`. A
     /// folder or file that cannot be read becomes a complaint. If `for_host` is true, skips the program's
     /// records, because all are of GPUs, and reading them takes longer than a short run on the host.
     static RecordStore open(const std::string& folder, bool for_host = false);
@@ -46,7 +46,7 @@ public:
     static RecordStore of(std::vector<TuningRecord> rows);
 
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
-    /// The records of phase `spot`, which rows() leaves out: no tuning and no lookup for it counts them.
+    /// The records of phase `spot`, which rows() omits, because tuning and its lookups do not use them.
     [[nodiscard]] const std::vector<TuningRecord>& spot_rows() const { return spot_rows_; }
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if record `i` came with the program.
@@ -60,13 +60,13 @@ private:
     std::size_t num_shipped_ = 0;
 };
 
-/// Removes the records of the user's files in `folder` for which `is_gone` is true, and returns their number.
-/// Lines that are no records stay. Throws InputError if a file cannot be read or written; it then has all its
-/// records.
+/// Removes the records in the user's files in `folder` for which `is_gone` is true. Returns their number.
+/// Keeps lines that are no records. Throws InputError if a file cannot be read or written; the file is then
+/// unchanged.
 std::size_t forget_records(const std::string& folder,
                            const std::function<bool(const TuningRecord& record)>& is_gone);
 
-/// Returns the path of the file with a device's records in `folder`: "FOLDER/nvidia_h200.jsonl".
+/// Returns the path of a device's records in `folder`, such as "FOLDER/nvidia_h200.jsonl".
 std::string record_path(const std::string& folder, const DeviceIdentity& device);
 
 }  // namespace segfold

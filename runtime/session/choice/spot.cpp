@@ -24,7 +24,7 @@ bool gives_same_bits(const Operator& op, const OperatorLaws& laws)
     constexpr auto kAny = std::numeric_limits<std::int64_t>::max();
     return is_exact(op) && laws.is_associative() && laws.refuted_by_nan.empty() && laws.assumed.empty() &&
            !laws.assumes_identity &&
-           // Data that are known have been asked whether they overflow.
+           // If the data are known, they have already been checked for overflow.
            (laws.knows_data || (laws.spared_overflow.empty() && laws.most_elements == kAny));
 }
 
@@ -77,7 +77,7 @@ std::vector<const TuningRecord*> SpotRecords::rows_of(const Question& question) 
     if (rows_.empty())
         return {};
     const auto wanted = class_of(question.problem);
-    std::string op;  // made for the first row of such a problem, because it takes the operator's text
+    std::string op;  // made on first use, because it takes the operator's text
     std::map<std::string, std::string> hashes;
     std::map<Point, const TuningRecord*> last;
     for (const auto& row : rows_) {
@@ -178,7 +178,7 @@ void SpotRecords::keep(const Question& question, std::int64_t bytes, std::span<c
             for (const auto& row : rows)
                 file.append(row);
         } catch (const InputError&) {
-            folder_.clear();  // a folder that cannot be written must not fail a fold
+            folder_.clear();  // a folder that cannot be written must not make a fold fail
         }
     std::ranges::move(rows, std::back_inserter(rows_));
     ++num_kept;

@@ -11,7 +11,7 @@ std::int64_t layout_bytes(SegmentForm form, std::int64_t num_elements, std::int6
     switch (form) {
         case SegmentForm::offsets: return (num_segments + 1) * index_bytes;
         case SegmentForm::ranges: return (2 * num_segments + 1) * index_bytes;
-        case SegmentForm::keys:  // elements' keys are read, and the key of each run is written
+        case SegmentForm::keys:  // reads the key of each element, writes the key of each run
             return (num_elements + num_segments) * key_bytes;
         case SegmentForm::groups: return num_elements * key_bytes;
         case SegmentForm::flags: return num_elements;

@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-/// Borrows the array with the group number or key of each element. Messages name it `what`.
+/// Borrows the array of group numbers or keys, one for each element. Messages call it `what`.
 Array borrow_marks(const ArrayView& marks, std::string_view what, std::int64_t num_elements)
 {
     if (marks.place == Place::device)
@@ -30,7 +30,7 @@ Array borrow_marks(const ArrayView& marks, std::string_view what, std::int64_t n
     return borrow(marks);
 }
 
-/// Borrows a parameter's array, with its rows if any.
+/// Borrows a parameter's array, with its row length if it has rows.
 Array borrow_input(const Parameter& parameter, const ArrayView& input)
 {
     const auto what = fmt::format("the elements of '{}'", parameter.name);
@@ -114,7 +114,7 @@ bool SessionCore::takes_groups(const Operator& op, const SegmentsView& segments,
         (is_native && request.is_reproducible))
         return false;
     const auto sizes = plan_sizes(segments, num_elements);
-    // A plan for unknown data may drop the identity, and its state is then larger.
+    // A plan for unknown data may drop the identity, which makes its state larger.
     std::vector<OperatorLaws> judged = {laws(op), laws(op)};
     judged.back().without_identity = "a plan does not know its data";
     if (data != nullptr)
@@ -139,7 +139,7 @@ std::optional<NumberedKeys> SessionCore::numbered_keys(const Operator& op, std::
         return std::nullopt;
     const auto num_elements = num_elements_of(op, inputs, segments);
     const auto keys = borrow_marks(segments.first, "the keys", num_elements);
-    // Keys of a small range are sorted without numbers, unless a kernel folds as many groups.
+    // Keys in a small range are sorted without numbering, unless a kernel takes that many groups unsorted.
     const auto range = *segments.group_order == KeyOrder::ascending ? size_of_range(keys) : std::nullopt;
     if (range && !takes_groups(op, groups(segments.first, *range), num_elements, request))
         return std::nullopt;
@@ -159,7 +159,7 @@ std::optional<Folded> SessionCore::fold_unsorted(const Operator& op, std::span<c
     numbers.num_groups = workload.segments.num_segments;
     if (!takes_groups(op, numbers, num_elements, options.plan, &workload))
         return std::nullopt;
-    std::optional<Array> keys;  // read before results are written, which may go into the same memory
+    std::optional<Array> keys;  // copied before results are written, which may go to the same memory
     if (numbered)
         keys = chosen_from(borrow_marks(segments.first, "the keys", num_elements), numbered->firsts);
     auto folded = fold_workload(op, workload, numbers, options);

@@ -1,4 +1,4 @@
-// Chooses plans for folds on the host: kept plans, or new plans, which are then kept.
+// Chooses plans for folds on the host. Takes a kept plan, or makes a new plan and keeps it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace segfold {
 namespace {
 
-/// The most elements of a fold with tables that uses a kept plan. A kept plan checks each read of a table.
-/// For more elements a fold without a kept plan is faster, because it checks the indices beforehand.
+/// Largest number of elements for which a fold with tables uses a kept plan. A kept plan checks each read of
+/// a table. A fold without a kept plan checks all indices beforehand, which is faster for more elements.
 constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
-/// True if a plan may be kept for a fold. False if no native text can be compiled. False also for wrong
-/// arrays, whose error a fold without a kept plan reports.
+/// True if a plan may be kept for a fold. False if no native text can be compiled, or if the arrays are
+/// invalid; a fold without a kept plan then reports the error.
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
@@ -54,14 +54,14 @@ std::vector<Array> borrowed(std::span<const ArrayView> inputs)
     return arrays;
 }
 
-/// Properties of a fold's data that break laws on which kept plans rely: infinities, NaN, and possible
+/// Properties of a fold's data that break laws on which kept plans rely: infinities, NaN and possible
 /// overflow.
 struct NotSpared {
     std::optional<std::string> not_finite, nan;
-    /// The data's ranges and sizes, if data like these may overflow; null if they are known not to overflow.
+    /// Value ranges and sizes of data that may overflow; null if the data are known not to overflow.
     std::shared_ptr<const SparedByOverflow> in_doubt = nullptr;
 
-    /// Returns the part of PlanKey::words that stands for such data.
+    /// Returns the part of PlanKey::words for such data.
     [[nodiscard]] std::string kind() const
     {
         return std::string(not_finite ? " any" : "") + (nan ? " nan " + *nan : "");
@@ -93,8 +93,8 @@ NotSpared look_at(const std::shared_ptr<const Fold>& fold, FoldAsks asks, std::i
     return *found;
 }
 
-/// Returns the bytes of the scalars as text if their values may refute laws that hold for other values; empty
-/// if they cannot.
+/// Returns the bytes of the scalars as text, if their values may refute laws that hold for other values.
+/// Returns an empty text if they cannot.
 std::string doubtful_scalars(const Fold& fold, ScalarDoubt doubt)
 {
     std::string text;
@@ -134,7 +134,7 @@ FoldAsks asks_of(const OperatorLaws& judged, const Operator& op, std::uint64_t f
     return asks;
 }
 
-/// Returns ranges and sizes without overflow that include those of `known.spared` and of this fold; null if
+/// Returns value ranges and sizes that cover `known.spared` and this fold, and cause no overflow; null if
 /// this fold may overflow.
 std::shared_ptr<const SparedByOverflow> spared_too(const Workload& workload, const FoldAsks& known)
 {
@@ -142,16 +142,16 @@ std::shared_ptr<const SparedByOverflow> spared_too(const Workload& workload, con
     return spared ? std::make_shared<const SparedByOverflow>(std::move(*spared)) : nullptr;
 }
 
-/// Makes a plan for a fold, and determines which properties of data later folds must check.
+/// Makes a plan for a fold, and determines which checks of data later folds need.
 struct Making {
     std::shared_ptr<const Fold> fold;
     SessionCore& session;
     std::uint64_t findings;
     PlanOptions options;
-    FoldAsks known = {};           ///< facts from earlier folds
+    FoldAsks known = {};           ///< checks that earlier folds determined
     bool is_of_any_data = false;   ///< true if the plan must serve data with infinities or NaN
-    FoldAsks of_any_scalars = {};  ///< facts for scalars of unknown values
-    FoldAsks asks = {};            ///< facts for this fold's scalars
+    FoldAsks of_any_scalars = {};  ///< checks for scalars of unknown values
+    FoldAsks asks = {};            ///< checks for this fold's scalars
     std::optional<Plan> plan = {};
     std::vector<std::string> told = {};
 
@@ -173,13 +173,13 @@ struct Making {
         asks.data |= differs(Law::associative) || differs(Law::identity);
         if (asks.data)
             return;
-        // If elements refute a law, no plan is made, and fold_anew() reads the data and reports the law.
+        // If elements refute a law, make no plan. fold_anew() then reads the data and reports the law.
         const auto of_data = session.laws(workload);
         const bool is_in_order = !options.with_nan.empty();
         const bool is_as_known =
             of_data.report.refuted(Law::associative) == laws.report.refuted(Law::associative) &&
             of_data.usable.associative == laws.usable.associative;
-        // Once elements have refuted associativity, the elements of all later folds must be checked.
+        // Once elements have refuted associativity, the data of all later folds must be checked.
         asks.data = !asks.overflow && of_data.report.refuted(Law::associative) &&
                     !laws.report.refuted(Law::associative);
         if (!(is_in_order ? of_data.with_nan.has_value() : is_as_known) || !of_data.has_sound_identity ||
@@ -187,8 +187,8 @@ struct Making {
             (of_data.without_identity && !is_of_any_data && !laws.doubts_identity))
             return;
         // If only NaN or infinities refute a law, folds of finite data may rely on it. The plan does not rely
-        // on an identity that other elements may refute, because trying it on each fold's elements would take
-        // longer.
+        // on an identity that other elements may refute, because checking it against each fold's elements
+        // would take longer.
         options.assumes_finite = !is_of_any_data && (options.assumes_finite || asks.nan || asks.finite);
         options.avoids_doubt = true;
         options.assumes_no_overflow = true;
@@ -211,9 +211,9 @@ struct Making {
     }
 };
 
-/// Returns the kept plan for `key`. If there is none and `is_known` (the laws have been judged), makes a plan
-/// for `key` from a similar kept plan, and keeps it. Returns null if there is no similar plan or the laws are
-/// not known.
+/// Returns the kept plan for `key`. If there is none and `is_known` is true, makes a plan for `key` from a
+/// similar kept plan, and keeps it. `is_known` is true if the laws have been judged. Returns null if there is
+/// no similar plan or `is_known` is false.
 std::shared_ptr<const KeptPlan> known_plan(const Fold& fold, const PlanKey& key, bool is_known)
 {
     auto kept = fold.of->find(key);
@@ -241,7 +241,7 @@ PlannedFold SessionCore::plan_for(const std::shared_ptr<Fold>& fold, const Runne
     if (of_any_scalars && of_any_scalars->data)
         return {};
     const auto num_elements = fold->num_elements;
-    // A requested stage may read flags and keys itself.
+    // A requested stage may read flags and keys itself, so they are not converted.
     if (fold->segments.kind == LayoutKind::flags || fold->segments.kind == LayoutKind::keys) {
         if (!fold->options.request.is_open())
             return {};

@@ -1,4 +1,4 @@
-// A fold that measures: the first stages of the order run on its data, and the fastest gives the results.
+// A fold that measures. It runs the best-ranked stages on its data and returns the results of the fastest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 namespace segfold {
 namespace {
 
-/// A stage that takes part, with the outcome of its runs.
+/// A stage in the comparison, with the measurement of its runs.
 struct Contender {
-    std::optional<Chosen> chosen;  ///< none if the stage cannot serve
+    std::optional<Chosen> chosen;  ///< empty if the stage cannot serve
     SpotTrial trial;
-    RunTimes times = {};  ///< of the run with the least time; compile_seconds of the first run
+    RunTimes times = {};  ///< times of the fastest run; compile_seconds of the first run
 
     void fail(MeasurementOutcome outcome, const Error& error)
     {
@@ -52,7 +52,7 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
     const auto points =
         spot_candidates({first.plan->stage->name, first.plan->emitted.configuration},
                         plan_facts(problem, shape), problem, stages, wishes.plan.measured_stages);
-    // The choice of a rival, told as a choice among the measured.
+    // Returns the choice of a compared stage, with the measurement as its source.
     const auto named = [&](const Point& point, PlanSource source) {
         if (point == points.front())
             return first;
@@ -99,7 +99,7 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
         return std::max(seconds * 1e3, kLeastMilliseconds);
     };
     constexpr int kRounds = 4;
-    constexpr double kMostSeconds = 0.5;  // then the rounds end, of which there is one at least
+    constexpr double kMostSeconds = 0.5;  // no further round begins after this time, but at least one ends
     double seconds = 0;
     for (int round = -1; round < kRounds && (round <= 0 || seconds < kMostSeconds); ++round)
         for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -112,13 +112,13 @@ FoldRun SessionCore::fold_measured(const Workload& workload, const FoldWishes& w
                 results = this->run(workload, one.chosen->text(), &times);
             } catch (const DeviceError& error) {
                 if (i == 0)
-                    throw;  // a fold that measures nothing would throw it, too
+                    throw;  // an ordinary fold would throw it too
                 one.fail(MeasurementOutcome::runtime, error);
                 continue;
             }
             seconds += times.seconds;
             auto& measurement = one.trial.measurement;
-            if (round < 0) {  // it compiles, loads and touches memory
+            if (round < 0) {  // the first round compiles, loads and touches memory
                 one.times = times;
                 measurement.compile_milliseconds = times.compile_seconds.value_or(0) * 1e3;
             } else {

@@ -1,4 +1,4 @@
-// Plan::measure(): times the first stages of the measured order on the caller's arrays.
+// Plan::measure() times the best-ranked stages on the caller's arrays.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ double seconds_since(Clock::time_point start)
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Temporary arrays for all that a run writes, in memory of the host or of the GPU: results, and for flags
-/// and keys the number of segments and their keys.
+/// Temporary arrays, on the host or on the GPU, for everything that a run writes. They receive the results
+/// and, for flags and keys, the number and the keys of segments.
 class ScratchResults {
 public:
     ScratchResults(const Plan::State& state, const SegmentsView& segments) : segments_(segments)
@@ -47,10 +47,10 @@ public:
             segments_.found_keys = add(state, segments.first.type, sizes.num_elements);
     }
 
-    /// The segments, of which a run writes nothing into the caller's arrays.
+    /// The segments. Arrays that a run writes are temporary arrays instead of the caller's.
     [[nodiscard]] const SegmentsView& segments() const { return segments_; }
     [[nodiscard]] std::span<const MutableArrayView> views() const { return views_; }
-    /// The bytes of all results, copied to the host.
+    /// Copies all results to the host and returns their bytes.
     [[nodiscard]] std::vector<std::byte> bytes() const
     {
         std::vector<std::byte> all;
@@ -73,7 +73,7 @@ private:
         view.length = length;
         if (state.is_on_device) {
             device_.emplace_back(*state.parts->backend->context(), bytes);
-            device_.back().zero();  // for flags and keys, runs write only the first results
+            device_.back().zero();  // for flags and keys, runs write only the first entries
             view.place = Place::device;
             view.data = reinterpret_cast<std::byte*>(device_.back().address());
         } else {
@@ -89,16 +89,16 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Times runs of a plan by the host's clock, including the wait for the results.
+/// Times runs of a plan with the host's clock, including the wait for results.
 class Stopwatch {
 public:
     Stopwatch(std::function<void()> run, std::function<void()> wait)
         : run_(std::move(run)), wait_(std::move(wait))
     {
-        batch(1);  // loads kernels and touches memory
+        batch(1);  // warms up: loads kernels, touches memory
     }
 
-    /// Returns the least seconds per run of a few batches, each long enough for the clock.
+    /// Times a few batches, each long enough for the clock. Returns the least seconds per run.
     double seconds()
     {
         constexpr double kBatchSeconds = 1e-3;
@@ -124,7 +124,7 @@ private:
     std::function<void()> run_, wait_;
 };
 
-/// Copies an array of segments to the host, after all that was queued on the GPU.
+/// Copies an array of segments to the host, after all work queued on the GPU.
 Array on_host(const ArrayView& view, const cuda::Context* context)
 {
     Array array(view.type, static_cast<std::size_t>(view.length));
@@ -168,7 +168,7 @@ std::int64_t longest_of(const SegmentsView& segments, const cuda::Context* conte
 
 Plan::State::Maker Plan::State::maker(const Point& point, const SegmentsView& segments) const
 {
-    // It has copies, because another thread may call it while the plan is used.
+    // The function holds copies, because another thread may call it while the plan is in use.
     return [parts = parts, stage = point.stage, segments, longest = known_longest,
             num_elements = sizes.sizes.num_elements] {
         auto made_of = *parts;
@@ -176,7 +176,7 @@ Plan::State::Maker Plan::State::maker(const Point& point, const SegmentsView& se
         made_of.options.request.measured_stages = 1;
         made_of.options.longest = longest;
         auto made = std::make_unique<State>(std::move(made_of), segments, num_elements);
-        made->parts = parts;  // only this choice was by name
+        made->parts = parts;  // the stage was named for this choice only
         return made;
     };
 }
@@ -250,11 +250,11 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
                 plans.emplace_back(std::move(made));
                 trials.push_back({point, {}});
             }
-        } catch (const Error& error) {  // it lacks memory, or does not compile
+        } catch (const Error& error) {  // the stage lacks memory or does not compile
             trials.push_back({point, {MeasurementOutcome::resources, 0, {}, error.what()}});
         }
     }
-    // Those that cannot run go last, so that a trial stands at the place of its plan.
+    // Move stages that cannot run to the end, so that trials[i] belongs to plans[i].
     std::ranges::stable_partition(trials, [](const SpotTrial& trial) {
         return trial.measurement.outcome == MeasurementOutcome::correct;
     });
@@ -286,7 +286,7 @@ void Plan::measure(std::span<const ArrayView> inputs, const SegmentsView& segmen
     if (chooser.spots)
         chooser.spots->keep(chooser.question(first.basis->problem, shape), first.explanation->traffic.total(),
                             trials);
-    // A copy is not tied to a stream yet.
+    // The copy is not tied to a stream yet.
     State::take(state_, std::make_unique<State>(*plans[best].state_), PlanSource::measured_here,
                 measured_text(trials[best].point, trials));
 }

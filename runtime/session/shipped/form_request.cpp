@@ -35,8 +35,8 @@ FormRequest parse_form(const std::string& text, const Stage* asked)
         return request_for(SegmentForm::offsets, kUsualLength);
     const auto layout = parse_layout(text);
     const bool is_uniform = layout.kind == LayoutKind::uniform;
-    // Limits the length, because sizes that stages compute from the number of elements must stay within 64
-    // bits. Longer segments would choose the same stage.
+    // Limit the length. Stages compute sizes from it that must fit 64 bits, and longer segments would choose
+    // the same stage.
     const auto length = std::min<std::int64_t>(layout.uniform_length, std::int64_t{1} << 32);
     return request_for(form_of(layout.kind), is_uniform ? length : kUsualLength, is_uniform);
 }

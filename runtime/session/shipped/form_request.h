@@ -1,5 +1,5 @@
 #pragma once
-// A layout of which only the form of the segments counts, as for texts that are emitted or shipped.
+// Reads a layout from which only the form of the segments is used, for texts that are emitted or exported.
 #include <string>
 
 #include "codegen/catalogue.h"
@@ -10,14 +10,14 @@ namespace segfold {
 struct FormRequest {
     SegmentForm form = SegmentForm::offsets;
     Shape shape;
-    bool is_length_given = false;  ///< true for "uniform=4": `shape` has segments of this length
+    bool is_length_given = false;  ///< true if the text gives the segments' length, as "uniform=4"
 };
 
 /// Reads a form such as "offsets", "uniform", "uniform=4", "keys" or "geometric", or a complete layout. Files
-/// need not exist.
+/// in a layout need not exist.
 ///
-/// Throws InputError like parse_layout(). The form of groups is offsets, because groups are sorted first,
-/// unless the stage `asked` takes unsorted groups.
+/// Throws InputError like parse_layout(). For groups the form is offsets, because groups are sorted first,
+/// unless the requested stage `asked` takes unsorted groups.
 FormRequest parse_form(const std::string& text, const Stage* asked = nullptr);
 
 }  // namespace segfold

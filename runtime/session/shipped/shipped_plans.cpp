@@ -22,7 +22,7 @@
 namespace segfold {
 namespace {
 
-/// Throws InputError, before anything is compiled or written, for a request that no plan can serve.
+/// Throws InputError for a request that no plan can serve. Called before anything is compiled or written.
 void require_possible(std::span<const Operator> operators, const ExportOptions& options)
 {
     if (options.architectures.empty())
@@ -49,7 +49,7 @@ void require_possible(std::span<const Operator> operators, const ExportOptions& 
             elements, kMaxNarrowIndex));
 }
 
-/// Returns 90 for "sm_90" and for "compute_90". Throws InputError if NVRTC compiles for neither.
+/// Returns 90 for "sm_90" and for "compute_90". Throws InputError if NVRTC does not know the architecture.
 int capability_of(const std::string& architecture, const std::vector<int>& known)
 {
     for (const std::string_view kind : {"sm_", "compute_"})
@@ -73,7 +73,7 @@ Shipped contents_of(const cuda::KernelArchive& archive)
     return shipped;
 }
 
-/// The texts to compile, without repetition.
+/// The texts to compile, each once.
 class Requests {
 public:
     void add(cuda::CompileRequest request)

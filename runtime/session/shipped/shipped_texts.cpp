@@ -16,7 +16,8 @@
 namespace segfold {
 namespace {
 
-/// Returns the ways in which folds and plans may judge the operator's laws, as they know their data or not.
+/// Returns the sets of laws on which folds and plans of the operator may rely. They differ in what is known
+/// of the data.
 std::vector<OperatorLaws> judgements(const OperatorLaws& laws, const Operator& op)
 {
     std::vector<OperatorLaws> all = {laws, on_finite_data(while_nothing_overflows(laws, op), op)};
@@ -29,7 +30,7 @@ std::vector<OperatorLaws> judgements(const OperatorLaws& laws, const Operator& o
     return all;
 }
 
-/// Returns the problems of folds and plans of an operator over segments of one form.
+/// Returns the problems that folds and plans of an operator have over segments of one form.
 std::vector<Problem> problems_of(const Operator& op, SegmentForm form, const OperatorLaws& laws,
                                  const ExportOptions& options, const Target& target)
 {
@@ -59,8 +60,8 @@ std::vector<Problem> problems_of(const Operator& op, SegmentForm form, const Ope
     return problems;
 }
 
-/// Returns shapes of all magnitudes: numbers of elements and mean lengths by octaves, with longest segments
-/// unknown, equal, some times the mean, and half of all.
+/// Returns shapes of all magnitudes. Numbers of elements and mean lengths are powers of two. For each pair
+/// the longest segment is unknown, equal to the mean, a few times the mean, or half of all elements.
 std::vector<Shape> shapes_of(const FormRequest& form, const ExportOptions& options, bool has_rows)
 {
     constexpr int kLargest = 30;
@@ -106,14 +107,15 @@ std::vector<Shape> shapes_of(const FormRequest& form, const ExportOptions& optio
     return shapes;
 }
 
-/// The plans that folds may take, and those that the order takes for a shape as it is, with such a shape.
+/// Plans for shapes. `all` has each stage in all its configurations. `first` has the plans that the order
+/// takes, each with a shape for which it is taken.
 struct ShippedPoints {
     std::set<Point> all;
     std::map<Point, Shape> first;
 };
 
-/// Returns the plans that the order of stages takes for any of `shapes`: each stage in all configurations
-/// that it has for one of them.
+/// Returns the plans for `shapes`. A stage that the order takes for any shape comes in all configurations
+/// that it has for these shapes.
 ShippedPoints points_of(const Problem& problem, const std::vector<Shape>& shapes, const OperatorLaws& laws,
                         const Catalogue& catalogue, const ExportOptions& options)
 {
@@ -130,7 +132,7 @@ ShippedPoints points_of(const Problem& problem, const std::vector<Shape>& shapes
             stages.insert(planned.stage);
             points.first.try_emplace({planned.stage->name, planned.configuration}, shape);
         } catch (const InputError&) {
-            refusal = std::current_exception();  // groups that are too many for tables are sorted instead
+            refusal = std::current_exception();  // too many groups for tables; such groups are sorted instead
         }
     }
     if (stages.empty() && refusal)
@@ -141,14 +143,14 @@ ShippedPoints points_of(const Problem& problem, const std::vector<Shape>& shapes
             try {
                 points.all.insert({stage->name, configure(*stage, options.plan.settings, facts)});
             } catch (const InputError&) {
-                // The stage does not take this shape, and the order does not name it for it.
+                // The stage does not take this shape. The order takes another stage for it.
             }
     }
     return points;
 }
 
-/// Returns the plan of a shape over segments on a device, which are not converted; nothing if no stage takes
-/// them as they lie.
+/// Returns the plan of a shape whose segments are on a device, where they are not converted. Returns nothing
+/// if no stage can read them.
 std::optional<PlanChoice> device_choice(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                                         const Catalogue& catalogue, const ExportOptions& options)
 {
@@ -165,11 +167,11 @@ std::optional<PlanChoice> device_choice(const Problem& problem, const Shape& sha
     } catch (const InputError&) {
         return std::nullopt;
     } catch (const SpecError&) {
-        return std::nullopt;  // so many segments take more blocks than a grid has
+        return std::nullopt;  // this number of segments needs more blocks than a grid has
     }
 }
 
-/// Adds the plans that searches have chosen for GPUs of this compute capability.
+/// Adds the plans that searches have chosen on GPUs of this compute capability.
 void add_recorded(std::set<Point>& points, const RecordStore& records, const Problem& problem, int capability,
                   const Catalogue& catalogue)
 {
@@ -193,7 +195,7 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
         std::vector<FormRequest> forms = {
             parse_form(layout, options.plan.stage ? &catalogue.stage(*options.plan.stage) : nullptr)};
         if (layout.starts_with(name(LayoutKind::groups)) && !options.plan.stage)
-            forms.push_back({SegmentForm::groups, forms.front().shape});  // unsorted, where a stage can
+            forms.push_back({SegmentForm::groups, forms.front().shape});  // for kernels of unsorted groups
         for (const auto& form : forms) {
             const auto shapes = shapes_of(form, options, has_rows(op));
             for (const auto& laws : judgements(laws_of_op, op))
@@ -204,7 +206,7 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
                         if (const auto choice = device_choice(problem, shape, laws, catalogue, options))
                             take(choice->emitted);
                     if (problem.has_ends)
-                        continue;  // only plans on a device read ends
+                        continue;  // only plans on a device read the ends of ranges
                     add_recorded(points, records, problem, capability, catalogue);
                     for (const auto& point : points)
                         take(choice_of({&catalogue.stage(point.stage), point.configuration}, options.plan,

@@ -1,5 +1,5 @@
 #pragma once
-// The texts of the plans that folds of an operator may take on GPUs that are not here.
+// The texts that folds of an operator may need on GPUs that this machine does not have.
 #include <functional>
 #include <string>
 
@@ -9,12 +9,12 @@
 
 namespace segfold {
 
-/// Calls `take` with the text of each plan that folds and plans of `op` may take on a GPU of
-/// compute capability `capability`, ten times the major number plus the minor one. Texts may repeat.
+/// Calls `take` with the text of each plan that folds and plans of `op` may need on a GPU of compute
+/// capability `capability`, such as 90 for 9.0. Texts may repeat.
 ///
-/// Shapes of all magnitudes are asked for their stage; each stage that is the first for one of them is taken
-/// in all configurations that it has for any. `session` must be of the back end simt. Throws InputError for
-/// a wrong layout, SpecError for a refuted identity.
+/// Ranks the stages for shapes of all magnitudes. Takes each stage that comes first for some shape, in all
+/// configurations that it has for any shape. `session` must use the back end simt. Throws InputError for an
+/// invalid layout, and SpecError for a refuted identity.
 void for_each_shipped(const Operator& op, int capability, const ExportOptions& options, Session& session,
                       const std::function<void(const Emitted& emitted)>& take);
 

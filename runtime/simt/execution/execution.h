@@ -24,9 +24,9 @@ constexpr unsigned kWarpLanes = 32;
 /// One CUDA thread. The struct is small, because every switch between threads touches it.
 struct Thread {
     Fiber* fiber = nullptr;      ///< null before the thread begins and after it ends
-    std::uint64_t value = 0;     ///< the thread's argument of a warp-wide function, then the result
+    std::uint64_t value = 0;     ///< argument of the thread's warp-wide function; later its result
     const void* site = nullptr;  ///< return address of the waiting call
-    std::uint16_t argument = 0;  ///< last argument of a shuffle: lane or distance, and width
+    std::uint16_t argument = 0;  ///< of a shuffle: lane or distance in the low byte, width above
     std::uint16_t index = 0;     ///< index of the thread in its block
     std::uint8_t kind = 0;       ///< kind of the barrier or warp-wide function in which the thread waits
 };
@@ -44,9 +44,9 @@ struct Polls {
 struct Order {
     Knowledge known;             ///< acquired knowledge; its accesses precede the thread's next accesses
     Knowledge pending;           ///< knowledge read from flags; the next fence or barrier acquires it
-    Knowledge published_device;  ///< published by the thread's flags to all blocks; set by __threadfence()
-    Knowledge published_block;   ///< published by the thread's flags within the block; set by every fence
-    Place deferred;              ///< a flag whose volatile read has begun
+    Knowledge published_device;  ///< what the thread's flags publish to all blocks; set by __threadfence()
+    Knowledge published_block;   ///< what the thread's flags publish within the block; set by every fence
+    Place deferred;              ///< flag of a volatile read that has begun
 };
 
 /// An asynchronous copy to shared memory for which the thread has not yet waited.
@@ -100,7 +100,7 @@ struct BarrierCall {
 struct Block {
     bool active = false;
     std::uint64_t index = 0;   ///< index in the grid, x fastest
-    std::uint32_t number = 0;  ///< unique over all launches of the process
+    std::uint32_t number = 0;  ///< block number, unique over all launches of the process
     std::array<unsigned, 3> place{};
     std::vector<Thread> threads;
     std::vector<Warp> warps;
@@ -129,7 +129,7 @@ struct Block {
 /// True if the block has live threads, and all of them wait for other blocks of the cluster.
 bool waits_for_cluster(const Block& block);
 
-/// A range of bytes of shared memory, in the text's thread-local memory.
+/// A range of bytes of shared memory, as offsets in the module's thread-local memory.
 struct SharedRange {
     std::size_t begin = 0;
     std::size_t end = 0;
@@ -177,7 +177,7 @@ struct Launch {
     /// Progress of one OS thread, on a cache line of its own.
     struct alignas(64) Progress {
         std::atomic<std::uint64_t> made{0};
-        /// 1 plus the sum of all `made` at which this OS thread found no progress; 0 while it makes progress.
+        /// Sum of all `made`, plus 1, when this OS thread found no progress; 0 while it makes progress.
         std::atomic<std::uint64_t> stuck_at{0};
     };
     std::vector<Progress> progress;         ///< counts every event that may let a waiting thread continue

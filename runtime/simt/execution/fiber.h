@@ -72,7 +72,7 @@ public:
     /// thread ended.
     Fiber& take();
     void give_back(Fiber& fiber) { idle_.push_back(&fiber); }
-    /// Makes every fiber begin at the entry again, wherever it has stopped.
+    /// Makes every fiber begin at the entry again, wherever it stopped.
     void reset();
 
 private:

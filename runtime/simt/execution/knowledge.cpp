@@ -13,11 +13,11 @@ constinit const Knowledge kNothing;
 
 }  // namespace
 
-/// A node of a radix tree over block numbers, most significant digit first.
+/// A node of a radix tree over block numbers; the most significant digit comes first.
 ///
-/// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. A tree is only as
-/// high as its greatest block number needs. A lower tree may stand in place of a higher tree whose other
-/// children are empty.
+/// A node of height h holds blocks whose numbers have up to h digits; a leaf has height 0. No node is higher
+/// than its greatest block number needs. So a child may be more than one level lower than its parent; the
+/// digits in between are then 0.
 class KnowledgeNode {
 public:
     explicit KnowledgeNode(unsigned node_height) : height(node_height) {}
@@ -43,7 +43,7 @@ public:
 
 const Cover& cover_of(const KnowledgeNode& node) { return static_cast<const Leaf&>(node).cover; }
 
-/// Returns child `i` of `knowledge`, taken as a node of `height`. The node itself may be lower.
+/// Returns child `i` of `knowledge`, which is treated as a node of height `height` even if it is lower.
 const Knowledge& child_of(const Knowledge& knowledge, unsigned height, unsigned i)
 {
     if (knowledge == nullptr)
@@ -76,7 +76,7 @@ bool holds_cover(const Cover& a, const Cover& b)
 
 Cover join_covers(const Cover& a, const Cover& b)
 {
-    // If the barriers differ, lanes of the cover with the earlier barrier add nothing to the other cover.
+    // The cover with the later barrier contains the other cover.
     if (a.barrier_time != b.barrier_time)
         return a.barrier_time > b.barrier_time ? a : b;
     Cover result{a.barrier_time, {}};
@@ -96,9 +96,9 @@ Cover join_covers(const Cover& a, const Cover& b)
     return result;
 }
 
-/// Returns the union of `a` and `b`. If `a` or `b` is the union, returns that argument; otherwise stores the
-/// union in `made` and returns `made`. Blocks join their knowledge thousands of times, and it is mostly
-/// equal, so references are not counted and nothing is allocated without need.
+/// Returns the union of `a` and `b`. If one argument contains the other, returns that argument; else stores
+/// the union in `made` and returns `made`. Joins are frequent and mostly of equal sets, so this function
+/// avoids reference counts and allocations.
 const Knowledge& join_into(Knowledge& made, const Knowledge& a, const Knowledge& b)
 {
     if (a == b || b == nullptr)
@@ -189,7 +189,7 @@ const Cover* find(const Knowledge& knowledge, std::uint32_t block)
     const KnowledgeNode* node = knowledge.get();
     if (node == nullptr || !has_place(node->height, block))
         return nullptr;
-    // A child may be lower than its place in the tree. It then holds blocks whose leading digits are 0.
+    // A child may be more than one level lower than its parent. The digits in between are then 0.
     for (unsigned height = node->height; node != nullptr && height > 0; --height)
         if (node->height == height)
             node = static_cast<const Inner*>(node)->children[digit(block, height)].get();

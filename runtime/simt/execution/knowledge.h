@@ -1,9 +1,8 @@
 #pragma once
-// Knowledge of a thread: the memory accesses of other blocks that happened before its own next access.
+// The memory accesses of other blocks that happened before a thread's next access.
 //
-// Blocks learn of each other only through fences and atomics. A `Knowledge` is a set of covers, one for each
-// block that is known. Sets share their parts, so knowledge of thousands of blocks is cheap to extend and to
-// join.
+// Blocks learn of each other only through fences and atomics. A `Knowledge` has one `Cover` for each known
+// block. Equal subtrees are shared, so knowledge of thousands of blocks is cheap to extend and to join.
 #include <cstdint>
 #include <memory>
 #include <vector>

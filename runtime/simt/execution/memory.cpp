@@ -18,8 +18,8 @@ Arena arena;
 namespace {
 
 constexpr std::size_t kArenaPageBytes = std::size_t{1} << kArenaPageBits;
-// A freed range is used again only when this many free ranges of its size have been freed after it. Until
-// then, a stale pointer hits no new buffer.
+// A freed range is reused only after this many more ranges of its size have been freed. Until then, a stale
+// pointer hits no new buffer.
 constexpr std::size_t kQuarantine = 64;
 
 /// The free and the used ranges of the arena.

@@ -1,5 +1,5 @@
 #pragma once
-// "Device" memory of the CPU executor: named allocations of exact size, known to every check.
+// "Device" memory of the CPU executor: named buffers of exact size. The executor checks each access to them.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

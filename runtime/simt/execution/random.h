@@ -29,8 +29,8 @@ public:
         return static_cast<std::uint32_t>(std::uint64_t{next()} * bound >> 32);
     }
 
-    /// Returns the index of a random bit that is set in `set`, which must not be 0. A bit after a gap is
-    /// likelier than others, which does no harm to schedules.
+    /// Returns the index of a random set bit of `set`, which must not be 0. A bit after a run of zeros is
+    /// likelier than others, which does not harm schedules.
     unsigned bit_of(std::uint32_t set)
     {
         const int turn = static_cast<int>(next() >> 27);

@@ -11,8 +11,7 @@
 
 namespace segfold::simt {
 
-/// The origin of an access to a word: index of the thread or warp, whether the access was strong, and the
-/// place in the code.
+/// The origin of an access to a word: index of the thread or warp, strong or not, and address of the code.
 ///
 /// Accesses by atomic functions and through `volatile` are strong. Strong accesses do not race with each
 /// other.
@@ -41,14 +40,13 @@ struct Write {
     Accessor thread;
 };
 
-/// The value of the index in `Reads::warp` if lanes of several warps have read. `Reads::mask` then has a bit
-/// for each warp.
+/// The warp index in `Reads::warp` that stands for several warps. `Reads::mask` then has a bit for each warp
+/// that has read.
 constexpr unsigned kSeveralWarps = 32;
 
-/// The reads of a word since its last write, by threads of the block that read the word last.
+/// The reads of a word since its last write, by the block that read the word last.
 ///
-/// If all reading lanes belong to one warp, `mask` has a bit for each of these lanes; if not, a bit for each
-/// warp.
+/// If all reading lanes belong to one warp, `mask` has a bit for each lane; else, a bit for each warp.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
@@ -56,7 +54,7 @@ struct Reads {
     Accessor warp;
 };
 
-/// The record of one word of four bytes, or of one byte if a word is used in parts.
+/// The record of one word of four bytes. A word that is used in parts has a record for each byte.
 struct Cell {
     Write write;
     Reads reads;

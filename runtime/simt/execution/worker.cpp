@@ -12,8 +12,8 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-// Rates of random switches. On average, another block continues after one wait in kBlockStay and before one
-// read of a flag in kReadStay; another thread continues after one change of a flag in kFlagStay.
+// Average numbers of events per random switch. Another block continues after one wait in kBlockStay and
+// before one read of a flag in kReadStay. Another thread continues after one change of a flag in kFlagStay.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
 constexpr std::uint32_t kReadStay = 16;

@@ -65,8 +65,8 @@ public:
     /// Must be called after the running thread has changed a flag. A random schedule then sometimes continues
     /// another thread.
     void changed_flag();
-    /// Returns how many calls in a row, before this call, have found the running thread at the same step:
-    /// without an access or a switch in between. A timer uses it to find endless loops.
+    /// Returns the number of successive earlier calls that found the running thread at the same step, with no
+    /// access and no switch since. A timer uses the number to find endless loops.
     int looks_at_same_step();
     /// Must be called before every checked memory access.
     void count_access() { ++accesses_; }
@@ -75,13 +75,13 @@ public:
 
     /// Reports a fault of the running thread with the message "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Stores the exception being handled, which is one of the executor itself, as the launch's outcome.
-    /// `leave` must be called next.
+    /// Stores the current exception, an error of the executor itself, as the launch's outcome. The caller
+    /// must call `leave` next.
     void keep_current_exception();
     /// Abandons the running stack.
     [[noreturn]] void leave();
 
-    /// Keeps the flag of the atomic function that is running, for atomic_flag().
+    /// Stores the flag of the running atomic function, for atomic_flag().
     void set_atomic_flag(const Place& flag) { atomic_flag_ = flag; }
     [[nodiscard]] const Place& atomic_flag() const { return atomic_flag_; }
 
@@ -142,10 +142,10 @@ private:
     std::uintptr_t shared_base_ = 0;
     unsigned warp_index_ = 0;
     unsigned num_active_ = 0;
-    std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
+    std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warp indices by priority, highest first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
-    bool leaves_block_ = false;  ///< true if another block continues at the next wait
+    bool leaves_block_ = false;  ///< true if the next wait should switch to another block
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
@@ -157,7 +157,7 @@ private:
     std::uint64_t strong_progress_ = 0;  ///< counts changed flags and ended threads
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
-    /// 1 plus the sum of all workers' progress when this worker last looked and had made no progress itself.
+    /// Sum of all workers' progress, plus 1, when this worker last found that it had made none.
     std::uint64_t seen_total_ = 0;
     std::uint64_t seen_strong_total_ = 0;  ///< like seen_total_, for strong progress
     bool is_called_stuck_ = false;  ///< true if this worker marked itself as stuck because it changes no flag

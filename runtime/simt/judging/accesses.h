@@ -1,5 +1,5 @@
 #pragma once
-// Checks one memory access: bounds, initialisation, races.
+// Checks one memory access for bounds, initialisation and races.
 #include <cstddef>
 #include <cstdint>
 
@@ -23,9 +23,9 @@ void check_bounds(Worker& worker, const Access& access);
 
 /// Checks an access that is about to happen. If the access is a fault, fails the launch and does not return.
 ///
-/// Returns the place of the access's first word. The place has no cell if the memory has no shadow. Such
-/// memory is a thread's local variables, the text's constants and global variables, and all memory in a
-/// launch without the shadow check.
+/// Returns the shadow cell of the access's first word. The result has no cell for memory without a shadow:
+/// local variables of a thread, constants and global variables of the text, and all memory in a launch
+/// without the shadow check.
 Place check_access(Worker& worker, const Access& access);
 
 }  // namespace segfold::simt

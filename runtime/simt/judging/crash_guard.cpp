@@ -23,7 +23,7 @@ constexpr std::size_t kStackBytes = 64 * 1024;
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // Size of the unmapped guard page below a stack, which a thread that overflows its stack touches first.
 constexpr std::size_t kGuardBytes = 4096;
-// A thread computes endlessly if this many successive looks find it at the same step.
+// A thread is in an endless loop if this many successive looks find it at the same step.
 constexpr int kLooks = 4;
 
 std::array<struct sigaction, kSignals.size()> previous_actions;
@@ -42,7 +42,7 @@ std::uintptr_t program_counter(void* context)
 #endif
 }
 
-/// True if `address` lies so little below the running thread's stack that the stack must have overflowed.
+/// True if `address` is so close below the running thread's stack that the stack must have overflowed.
 bool overflows_stack(const Worker& worker, std::uintptr_t address)
 {
     const std::uintptr_t low = worker.fiber().low;

@@ -10,10 +10,10 @@ namespace segfold::simt {
 
 /// Watches the calling OS thread while it runs kernels.
 ///
-/// The launch ends with a fault in three cases: at a bad address that no check saw (in a program without
-/// checks, or when a stack overflows), at a division by zero, and when a thread computes for
-/// `endless_seconds` of processor time without reading memory or waiting. A signal raised by other code goes
-/// to the handler that was installed before.
+/// The launch ends with a fault at a division by zero, and when a thread computes for `endless_seconds` of
+/// processor time without reading memory or waiting. It also ends at a bad address that no check saw, in a
+/// program without checks or when a stack overflows. A signal from other code goes to the handler that was
+/// installed before.
 class CrashGuard {
 public:
     explicit CrashGuard(double endless_seconds);

@@ -53,8 +53,8 @@ std::string origin_text(const Launch& launch, const CallLines& called)
     return " of the emitted text" + (text.empty() ? "" : fmt::format(" ({})", text));
 }
 
-/// Returns the address in the file of the call that returns to `site`. It is 1 less than that of `site`,
-/// which may already belong to the next line.
+/// Returns an address inside the call that returns to `site`, relative to the library's file. It is 1 less
+/// than the address of `site`, because `site` may belong to the next line.
 std::uint64_t place_of_call(const Launch& launch, const void* site)
 {
     return site == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(site) - launch.module.base() - 1;
@@ -189,7 +189,7 @@ std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::u
 std::string outside_text(std::uintptr_t address, std::size_t bytes)
 {
     const Neighbour near = nearest_buffer(address);
-    // An address this far from every buffer is no slip past the end of a buffer.
+    // An address farther than this from every buffer is reported as in no buffer.
     constexpr std::ptrdiff_t kFar = std::ptrdiff_t{1} << 40;
     if (!near.found || near.offset > kFar || near.offset < -kFar)
         return fmt::format("address 0x{:x}, which is in no buffer", address);

@@ -28,8 +28,7 @@ std::string block_text(const Launch& launch, const Block& block);
 std::string block_number_text(const Launch& launch, std::uint32_t number);
 /// Names a thread: "thread 17"; with all coordinates if the block has more than one dimension.
 std::string thread_text(const Launch& launch, unsigned thread);
-/// Returns the settings that replay the launch: schedule, block order, seed, number of resident blocks, OS
-/// threads.
+/// Returns the settings that replay the launch: schedule, block order, seed, resident blocks and OS threads.
 std::string replay_text(const Launch& launch);
 
 /// Lines of the text: first the line of an instruction, then the lines of the known calls that led to it.
@@ -37,10 +36,9 @@ using CallLines = std::vector<int>;
 /// Returns the lines of the call that returns to `site`; empty if they are unknown.
 CallLines lines_of(const Launch& launch, const void* site);
 std::vector<CallLines> lines_of(const Launch& launch, std::span<const void* const> sites);
-/// Returns lines as lines_of() does for a call of the running fiber, with the lines of all enclosing calls
-/// added.
+/// Returns lines_of() for a call of the running fiber, followed by the lines of all enclosing calls.
 CallLines lines_with_callers(const Launch& launch, const void* site);
-/// Returns `before` and the line as text; empty if the line is unknown.
+/// Returns `before` followed by the line, or an empty text if the line is unknown.
 ///
 /// A text that was not emitted gives "line 57". An emitted text gives "line 57 of the emitted text
 /// (kernels/stages/tile_scan.cu:12)", or, for a line of a called function, "line 31 of the emitted text

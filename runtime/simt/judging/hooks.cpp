@@ -197,7 +197,7 @@ void commit_copies()
 void wait_for_copies(unsigned groups_left, const void* site)
 {
     auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
-    // A copy that no commit has followed is completed only by a wait for all copies.
+    // Copies without a commit belong to no group, so only a wait for all copies completes them.
     std::size_t done = 0;
     for (; done < pending.copies.size(); ++done) {
         const auto& copy = pending.copies[done];
@@ -298,7 +298,7 @@ std::string type_name(const TypeDescriptor& type)
     return text;
 }
 
-/// The sanitizer's data about a bad index or pointer. The place in the source comes first.
+/// The sanitizer's report of a bad index or pointer. It begins with the position in the source.
 struct Complaint {
     const char* file;
     unsigned line;

@@ -142,8 +142,8 @@ void order_block(Worker& worker, Block& block)
         learn(block.known, order.known);
         order.known = nullptr;
         take_pending(block.known, order);
-        // Fences before the barrier also count for flags that a thread writes after the barrier, as on the
-        // hardware.
+        // Flags that a thread writes after the barrier also publish what fences before the barrier made
+        // public, as on the hardware.
         learn(block.published, order.published_device);
     }
 }

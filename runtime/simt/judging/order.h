@@ -1,5 +1,5 @@
 #pragma once
-// Order between threads that share no barrier: fences, flags, and the knowledge that flags carry.
+// Orders threads that share no barrier, by fences, flags, and the knowledge that flags carry.
 #include <span>
 
 #include "runtime/simt/execution/worker.h"
@@ -21,8 +21,8 @@ void note_flag(Worker& worker, const Place& flag);
 /// Must be called after a read with acquire order. The thread acquires the published knowledge at once.
 void acquire(Worker& worker, const Place& flag);
 
-/// Must be called when a volatile read of `flag` begins. The thread takes the knowledge published there
-/// later, once the read is certainly over.
+/// Must be called when a volatile read of `flag` begins. The thread takes the published knowledge later, when
+/// the read is certainly over.
 void defer_flag(Worker& worker, const Place& flag);
 
 /// Merges the knowledge of all threads of the block. All threads must be at a barrier.

@@ -11,8 +11,8 @@
 namespace segfold::simt {
 namespace {
 
-// A launch is stuck after this many rounds in which every thread only waits. kIdleRounds applies if the
-// rounds make no progress at all, kWeakRounds if their progress changes no flag.
+// A launch is stuck after this many rounds in which every thread only waits: kIdleRounds without any
+// progress, kWeakRounds with progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
 constexpr unsigned kWeakRounds = 4000;
 

@@ -1,5 +1,5 @@
-// Functions that code compiled with -fsanitize=thread and -fsanitize=undefined calls. The sanitizers' own
-// libraries are not linked: these functions pass every access to the executor.
+// Functions that compilers call with -fsanitize=thread and -fsanitize=undefined. The sanitizers' own
+// libraries are not linked; these functions pass every access to the executor.
 
 extern "C" {
 #define __segfold_access(name, function, bytes)                   \

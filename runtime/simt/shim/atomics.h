@@ -1,6 +1,6 @@
-// CUDA's atomic functions. Each is one indivisible operation on the host too, so blocks may run on several
-// cores. The functions are listed here once: texts declare them from this list, and hooks.h defines them. The
-// third argument of F is the new value; `old` is the value before.
+// CUDA's atomic functions. Each is atomic on the host too, because blocks may run on several cores. This list
+// is used twice: every text declares the functions from it, and hooks.h defines them. The third argument of F
+// is an expression for the new value; in it, `old` is the old value.
 
 #define __segfold_atomics_of_integers(F, type)           \
     F(atomicExch, type, (static_cast<void>(old), value)) \

@@ -33,8 +33,8 @@ constexpr unsigned __segfold_cluster_blocks(unsigned x = 1, unsigned y = 1, unsi
 {
     return y == 1 && z == 1 ? x : 0;
 }
-// Defines a function that returns the number of blocks in a cluster of the kernel, from its __cluster_dims__;
-// 0 if its clusters have more than one dimension.
+// Defines a function that returns the number of blocks in the kernel's cluster, from its __cluster_dims__; 0
+// if its clusters have more than one dimension.
 #define __segfold_cluster(kernel, ...)                                                         \
     extern "C" __attribute__((visibility("default"))) unsigned __segfold_cluster_of_##kernel() \
     {                                                                                          \

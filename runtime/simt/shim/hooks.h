@@ -7,8 +7,8 @@
 static SegfoldHooks __segfold_hooks;
 
 extern "C" {
-// Marks the address of an OS thread's copy of the shared memory. The symbol table tells the offset of this
-// variable in the copy.
+// A variable in the OS thread's copy of the shared memory. The copy's begin is found from the variable's
+// address and from its offset in the symbol table.
 thread_local char __segfold_anchor;
 __attribute__((visibility("default"))) void* __segfold_anchor_address() { return &__segfold_anchor; }
 
@@ -48,8 +48,8 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-/// Returns the address in this OS thread's shared memory whose lower half is `to`. The address lies near the
-/// anchor.
+/// Returns the address of shared memory whose lower 32 bits are `to`. It lies near the anchor, in this OS
+/// thread's copy.
 inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);

@@ -1,5 +1,5 @@
 // CUDA's additions to the language, for an ordinary C++20 compiler: qualifiers, built-in variables, vector
-// types. They stand before every emitted text, which stays unchanged.
+// types. They stand before every emitted text, so that the text itself need not change.
 
 #define __global__
 #define __device__
@@ -14,8 +14,8 @@
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) ((condition) ? (void)0 : __segfold_broken_assumption(#condition))
-// A block stays on one OS thread, which has one copy of these variables. The executor exchanges the copy's
-// content when it changes the block.
+// A block stays on one OS thread, which has one copy of these variables. The executor swaps the copy's
+// content when the OS thread goes to another block.
 #define __shared__ static thread_local
 
 #define __segfold_site __builtin_return_address(0)
@@ -54,7 +54,7 @@ __segfold_vector_type(char, signed char, 4) __segfold_vector_type(uchar, unsigne
     unsigned x = 1, y = 1, z = 1;
 };
 
-// Each component is a call that the compiler may merge or drop, because a thread's place never changes.
+// The compiler may merge or drop these calls, because a thread's coordinates never change.
 inline __attribute__((always_inline)) uint3 __segfold_coordinates(unsigned first)
 {
     return {__segfold_coordinate(first), __segfold_coordinate(first + 1), __segfold_coordinate(first + 2)};

@@ -104,7 +104,8 @@ inline T __segfold_greatest(T a, T b)
         return __builtin_signbit(a) ? b : a;
     return a < b ? b : a;
 }
-// The macros need functions of other names, because the compiler's built-in fmin treats the zeros as equal.
+// The macros redirect to functions of other names, because the compiler's built-in fmin treats 0 and -0 as
+// equal.
 #define fminf __segfold_least<float>
 #define fmaxf __segfold_greatest<float>
 inline double __segfold_fmin(double a, double b) { return __segfold_least(a, b); }
@@ -149,7 +150,7 @@ inline double min(double a, float b) { return __segfold_least<double>(a, b); }
 inline double max(float a, double b) { return __segfold_greatest<double>(a, b); }
 inline double max(double a, float b) { return __segfold_greatest<double>(a, b); }
 
-// In two's complement, the lowest value is its own absolute value.
+// The lowest value has no positive counterpart; its absolute value wraps to itself.
 inline long abs(long x) { return x < 0 ? static_cast<long>(0ul - static_cast<unsigned long>(x)) : x; }
 inline long long abs(long long x)
 {

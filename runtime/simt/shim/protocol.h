@@ -1,8 +1,8 @@
-// The interface between a compiled text and the executor. The executor includes this file; every text gets it
-// as its first lines, so it needs no header.
+// The interface between a compiled text and the executor. The executor includes this file; every text starts
+// with its content.
 #pragma once
 
-/// Kinds of barriers, by the value that the threads compute together.
+/// Kinds of barriers. They differ in the value that the threads compute together.
 enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
@@ -11,7 +11,7 @@ enum SegfoldBarrier : unsigned {
     kSegfoldBarrierCluster  ///< barrier of a cluster's blocks
 };
 
-/// The operation of the lanes that meet in a warp. All lanes of one meeting must call the same operation.
+/// Kinds of warp-wide functions. All lanes that meet in a warp must call the same function.
 enum SegfoldMeeting : unsigned {
     kSegfoldSyncwarp,
     kSegfoldShuffle,
@@ -36,7 +36,7 @@ enum SegfoldMeeting : unsigned {
 /// The threads that see a fence's writes.
 enum SegfoldScope : unsigned { kSegfoldScopeBlock, kSegfoldScopeDevice };
 
-/// Components of threadIdx, blockIdx, blockDim and gridDim, three each, in this order.
+/// Components of threadIdx, blockIdx, blockDim and gridDim, in this order; three of each.
 enum SegfoldCoordinate : unsigned {
     kSegfoldThread = 0,
     kSegfoldBlock = 3,
@@ -58,15 +58,16 @@ struct SegfoldHooks {
     void (*acquire_end)(const void* address);
     void (*release)(const void* address, unsigned long bytes, const void* site);
     void (*fence)(unsigned scope);
-    /// `statement` numbers the calls in the text. `site` does not tell calls apart: the compiler may copy a
-    /// call, or merge several.
+    /// `statement` is the number of the call in the text. `site` cannot identify a call, because the compiler
+    /// may copy or merge calls.
     unsigned (*barrier)(unsigned kind, unsigned value, unsigned statement, const void* site);
     /// `argument` describes a shuffle: its lowest byte is the lane, distance or lane mask, and the bits above
     /// are the width.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);
     /// copy_async starts a copy of 4, 8 or 16 bytes, whose target is undefined until a wait. commit_copies
-    /// ends a group of copies. wait_for_copies waits until only `groups_left` groups are under way.
+    /// puts the copies since the last commit into a group. wait_for_copies waits until at most `groups_left`
+    /// groups are incomplete.
     void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
@@ -78,9 +79,10 @@ struct SegfoldHooks {
     void (*sleep)(const void* site);
     unsigned long long (*clock)();
     void (*trap)(const void* site);
-    /// `data` begins with the place in the source, in the undefined behaviour sanitizer's format.
+    /// `data` is in the format of the undefined behaviour sanitizer, and begins with the position in the
+    /// source.
     void (*undefined)(const char* what, const void* data, const void* site);
-    /// `data` comes from the sanitizer: a place, then facts about the types.
+    /// `data` is in the sanitizer's format: a position in the source, then descriptions of the types.
     void (*outside_array)(const void* data, unsigned long index, const void* site);
     void (*misaligned)(const void* data, const void* address, const void* site);
     unsigned short (*f32_to_f16)(float value);

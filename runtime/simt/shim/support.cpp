@@ -1,5 +1,5 @@
-// The only object that is linked with every text. It is compiled with segfold and not with the texts, because
-// it takes several times as long as most texts. Each of these headers needs the headers before it.
+// Builds the one object that is linked with every text. It is compiled with segfold and not with the texts,
+// because that takes several times as long as most texts. Each of these headers needs the headers before it.
 // clang-format off
 #include "protocol.h"
 #include "language.h"

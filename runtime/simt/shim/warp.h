@@ -1,4 +1,4 @@
-// Barriers, warp meetings, fences and small integer functions of CUDA.
+// Barriers, warp-wide functions, fences and small integer functions of CUDA.
 
 extern "C" {
 unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
@@ -28,7 +28,7 @@ int __segfold_syncthreads_and(int predicate, unsigned statement);
 int __segfold_syncthreads_count(int predicate, unsigned statement);
 }
 
-// These are macros, because only a macro can number the call's statement in the text.
+// Macros, because only a macro can give each call in the text its own number.
 #define __syncthreads() __segfold_syncthreads(__COUNTER__)
 #define __syncthreads_or(...) __segfold_syncthreads_or(__VA_ARGS__, __COUNTER__)
 #define __syncthreads_and(...) __segfold_syncthreads_and(__VA_ARGS__, __COUNTER__)
@@ -37,7 +37,7 @@ void __syncwarp(unsigned mask = 0xffffffffu);
 unsigned __ballot_sync(unsigned mask, int predicate);
 int __any_sync(unsigned mask, int predicate);
 int __all_sync(unsigned mask, int predicate);
-// Names only the calling lane: no text may assume that other lanes are converged with it.
+// The mask has only the calling lane, because no text may assume that other lanes are converged with it.
 inline unsigned __activemask() { return 1u << __segfold_lane(); }
 inline unsigned __lanemask_lt() { return (1u << __segfold_lane()) - 1u; }
 

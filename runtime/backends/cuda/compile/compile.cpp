@@ -45,7 +45,7 @@ public:
         return nvrtc().nvrtcCompileProgram(handle_, static_cast<int>(pointers.size()), pointers.data());
     }
 
-    // Returns the log without the zero bytes that NVRTC puts after every part.
+    // Returns the log without the zero bytes that NVRTC writes after every part.
     std::string log() const
     {
         std::size_t bytes = 0;
@@ -117,8 +117,8 @@ bool names_dialect(const std::vector<std::string>& options)
     });
 }
 
-// Returns the options that every compilation needs. C++17 is nvcc's default, so nvcc compiles the same texts
-// without a flag.
+// Returns the options that every compilation needs. nvcc compiles the same texts without a flag for the
+// dialect, because C++17 is its default.
 std::vector<std::string> required_options(const CompileRequest& request)
 {
     std::vector<std::string> options = {"--gpu-architecture=" + request.architecture};
@@ -128,11 +128,11 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// A source with one of these words, outside of comments, may need parts that --minimal leaves out.
+// If a source has one of these words outside of comments, it may need parts that --minimal leaves out.
 constexpr std::string_view kUnknownToMinimal[] = {"include", "cuda", "texture", "surface", "<<<"};
 
-// Returns the source without comments from // to the end of their lines, as emitted texts have them. A line
-// with a quote stays whole, because // may stand in a string.
+// Returns the source without comments from // to the end of the line, the only comments in emitted texts.
+// Keeps lines with a quote unchanged, because // may be part of a string.
 std::string without_line_comments(std::string_view source)
 {
     std::string code;
@@ -163,8 +163,8 @@ bool has_several_kernels(std::string_view source)
 
 // True if NVRTC 13.0 makes longer code for the architecture when it compiles two kernels of a text at a time.
 //
-// Two kernels at a time save a sixth of the compile time of a text with three kernels. For these
-// architectures the code then has a tenth more instructions; for older architectures only a few instructions
+// Compiling two kernels at a time saves a sixth of the compile time of a text with three kernels. The code
+// for these architectures then has a tenth more instructions; for older architectures only a few instructions
 // differ.
 bool makes_other_code(std::string_view architecture)
 {
@@ -173,16 +173,16 @@ bool makes_other_code(std::string_view architecture)
 }
 
 // Returns options that change at most a few instructions of a kernel. If NVRTC refuses them, run() drops the
-// last option and tries again, so options that old releases know come first.
+// last option and tries again. So options that old releases know come first.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
     // By default NVRTC changes the stack limit of the whole process while it compiles.
     std::vector<std::string> options = {"--modify-stack-limit=false"};
-    // Makes ptxas report the resources of each kernel, which costs no time.
+    // ptxas reports the resources of each kernel, which costs no time.
     if (!is_virtual(request.architecture))
         options.emplace_back("--ptxas-options=-v");
     // Leaves out textures, the CUDA runtime's types and launches from kernels, which segfold's texts do not
-    // use. Makes the same code in 4 to 7 ms less.
+    // use. The code is the same, and is compiled 4 to 7 ms faster.
     if (takes_minimal(request.source))
         options.emplace_back("--minimal");
     if (!request.is_batch && has_several_kernels(request.source) && !makes_other_code(request.architecture))
@@ -236,8 +236,8 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
-// Calls `work` with each of 0 to count - 1 on up to `threads` threads (0: one per core, at most 8). `work`
-// must not throw.
+// Calls `work` with each of 0 to count - 1 on up to `threads` threads. 0 means one per core, at most 8.
+// `work` must not throw.
 template <class Work>
 void for_each_on_threads(std::size_t count, unsigned threads, Work work)
 {
@@ -256,8 +256,8 @@ void for_each_on_threads(std::size_t count, unsigned threads, Work work)
     take();
 }
 
-// Returns the key of a request: its architecture, options and source. Lengths precede options, so different
-// requests have different keys.
+// Returns the key of a request: its architecture, options and source. The length of each option precedes it,
+// so different requests have different keys.
 std::string cache_key(const CompileRequest& request)
 {
     std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());

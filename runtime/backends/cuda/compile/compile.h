@@ -17,48 +17,47 @@ namespace segfold::cuda {
 
 struct CompileRequest {
     std::string source;
-    std::string name;          ///< name in messages: "tile_scan.cu"
-    std::string architecture;  ///< "sm_90" gives a cubin; "compute_90" gives PTX, which the driver translates
+    std::string name;          ///< name in messages, such as "tile_scan.cu"
+    std::string architecture;  ///< "sm_90" gives a cubin; "compute_90" gives PTX for the driver
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< true if `source` joins several programs; the compilation then uses one core
+    bool is_batch = false;  ///< true if `source` joins several programs; then uses one core
 
     bool operator==(const CompileRequest&) const = default;
 };
 
 struct Compiled {
-    Image cubin;      ///< an ELF image; for a compute_ architecture PTX text with a final zero byte
+    Image cubin;      ///< ELF image; for a "compute_" architecture PTX and a zero byte
     std::string log;  ///< warnings; empty if there are none
     double seconds = 0;
-    std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
-    bool is_from_disk = false;               ///< true: `seconds` was measured when the program was compiled
-    /// Prefix of each kernel's name in `cubin` if the program was compiled in a batch; else empty.
+    std::vector<KernelResources> resources;  ///< one per kernel; empty for PTX
+    bool is_from_disk = false;               ///< true if `seconds` come from an earlier compilation
+    /// Prefix of the kernels' names in `cubin`, if the program was compiled in a batch; else empty.
     std::string kernel_prefix = "";
 };
 
 struct Variant;  // compile_batch.h
 
-/// Makes the process keep the memory that a compilation frees, so that the next compilation can use it.
+/// Makes the process keep the memory that a compilation frees, for the next compilation.
 ///
-/// Processes with many compilations should call it at their start, because new pages cost 3 to 4 ms per
-/// compilation.
+/// Processes with many compilations should call it at their start. New pages cost 3 to 4 ms per compilation.
 void keep_memory_for_compilations();
 
 /// Returns all options that compile() passes to NVRTC, in order.
 [[nodiscard]] std::vector<std::string> compile_options(const CompileRequest& request);
 
-/// Compiles one program. Several threads may call it at once.
+/// Compiles one program. Several threads may call it at the same time.
 ///
-/// If NVRTC refuses the program, throws DeviceError with NVRTC's first error and the lines to which this
-/// error points, the path of the kept source, and NVRTC's whole log.
+/// If NVRTC refuses the program, throws DeviceError. The message has NVRTC's first error and its lines, the
+/// path of the kept source, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
 /// Compiles one program. If NVRTC refuses it, returns nothing and keeps no copy of the source.
 [[nodiscard]] std::optional<Compiled> try_compile(const CompileRequest& request);
 
-/// Compiles independent programs on up to `threads` threads (0: one per core, at most 8), or takes them from
-/// the kernel cache. Returns them in the given order.
+/// Compiles independent programs on up to `threads` threads, or takes them from the kernel cache. Returns
+/// them in the given order. 0 threads means one per core, at most 8.
 ///
-/// If compilations fail, waits for all of them, then throws the error of the first failed request in the
+/// If compilations fail, waits for all of them. Then throws the error of the first failed request in the
 /// given order.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
                                                  unsigned threads = 0);
@@ -66,34 +65,33 @@ void keep_memory_for_compilations();
 /// Returns the PTX of a program. `architecture` may be "sm_90" or "compute_90".
 [[nodiscard]] std::string ptx(const CompileRequest& request);
 
-/// Returns the architectures that the installed NVRTC compiles for: "sm_75", "sm_80", ...
+/// Returns the architectures that the installed NVRTC supports: "sm_75", "sm_80", ...
 [[nodiscard]] std::vector<std::string> supported_architectures();
 
-/// Returns the architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
+/// Returns the architecture to compile for, for a GPU of compute capability `major`.`minor`.
 ///
-/// This is the GPU's own architecture if NVRTC knows it; else the closest older architecture of the same
-/// major version, because the GPU runs its cubins; else PTX of the newest older architecture ("compute_120").
-/// Throws DeviceError if NVRTC knows only newer architectures.
+/// It is the GPU's own architecture if NVRTC knows it. Otherwise it is the closest older architecture of the
+/// same major version, because the GPU runs its cubins. Otherwise it is PTX of the newest older architecture
+/// ("compute_120"). Throws DeviceError if NVRTC knows only newer architectures.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
-/// Keeps every program in memory, and takes programs from the kernel cache on disk if it has them. Two
-/// threads that request the same program share one compilation.
+/// Keeps every program in memory. Takes programs from the kernel cache on disk if possible.
 ///
-/// The key is source, architecture and options; a program's name is used only in messages. Failures are not
-/// kept.
+/// Threads that request the same program share one compilation. The key is source, architecture and options;
+/// a program's name is used only in messages. Failures are not kept.
 class CompileCache {
 public:
     [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
 
-    /// Compiles in one batch all `variants` that are not in memory, not on disk and not being compiled.
+    /// Compiles, in one batch, all `variants` that are not in memory, not on disk and not being compiled.
     ///
-    /// From now on, get() of such a variant waits for the batch. If a variant does not compile, this call
-    /// does not fail. Callers that wait for the variant get the error, and a later get() compiles it again.
-    /// Writes nothing to the disk.
+    /// A get() of such a variant then waits for the batch. If a variant does not compile, this call does not
+    /// fail; callers that wait for the variant get the error, and a later get() compiles it again. Writes
+    /// nothing to the disk.
     void prepare(std::span<const Variant> variants);
 
-    /// Compiles each missing program of `requests` alone, on up to `threads` threads (0: one per core, at
-    /// most 8). If a program does not compile, this call does not fail; get() reports the error.
+    /// Compiles each missing program of `requests` alone, on up to `threads` threads. 0 means one per core,
+    /// at most 8. If a program does not compile, this call does not fail; get() reports the error.
     void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
 
     /// True if get() would start no compilation, because the program is in memory or being compiled.

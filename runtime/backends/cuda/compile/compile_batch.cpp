@@ -43,8 +43,8 @@ bool has_own_directives(std::string_view source)
 
 bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Returns the names of shared arrays whose size is set by the launch. NVRTC takes such arrays of equal names
-// in extern "C" kernels for one array, even in different namespaces.
+// Returns the names of shared arrays whose size the launch sets. NVRTC treats such arrays of equal names in
+// extern "C" kernels as one array, even in different namespaces.
 std::vector<std::string> dynamic_arrays(std::string_view text)
 {
     const std::string source = without_comments(text);
@@ -90,8 +90,8 @@ Compiled share_of(const Compiled& batch, std::size_t variant, std::size_t num_va
     return share;
 }
 
-// Compiles the variants as one program. Returns nothing if NVRTC refuses the program or is missing; the
-// caller then compiles each variant alone, which reports the error.
+// Compiles the variants as one program. Returns nothing if NVRTC refuses the program or is missing. The
+// caller then compiles each variant alone and gets the error.
 std::optional<Compiled> compile_together(std::span<const Variant> variants)
 {
     const CompileRequest& first = variants.front().request;
@@ -145,8 +145,8 @@ void compile_batch(std::span<const Variant> variants,
             alone.push_back(i);
             continue;
         }
-        // Only texts with the same dynamic arrays share a program, because ptxas rounds the static shared
-        // memory of all kernels in a program up to the alignment of the program's dynamic arrays.
+        // Only texts with the same dynamic arrays share a program. ptxas rounds the static shared memory of
+        // all kernels in a program up to the alignment of the program's dynamic arrays.
         const auto dynamic = dynamic_arrays(request.source);
         auto group = std::ranges::find_if(groups, [&](const Group& known) {
             const CompileRequest& other = known.variants.front().request;

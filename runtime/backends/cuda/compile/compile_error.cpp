@@ -113,7 +113,7 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
 {
     try {
         const fs::path directory = failed_source_directory();
-        // Keeps other users from reading the sources or planting a link among them.
+        // Other users must not read the sources or plant a link among them.
         if (user_cache_folder("failed").empty())
             cache::require_private_folder(directory.parent_path());
         cache::require_private_folder(directory);

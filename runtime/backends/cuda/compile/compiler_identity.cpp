@@ -28,8 +28,8 @@ std::string line_after(std::string_view text, std::string_view mark)
     return std::string(rest.substr(0, rest.find('\n')));
 }
 
-// Returns NVRTC's version with its build. The API gives only "13.0"; comments at the top of every PTX text
-// give the build:
+// Returns NVRTC's version with its build. NVRTC's functions give only "13.0". Comments at the top of every
+// PTX text give the build:
 //   // Compiler Build ID: CL-36424714
 //   // Cuda compilation tools, release 13.0, V13.0.88
 std::string version_with_build(const std::string& architecture)

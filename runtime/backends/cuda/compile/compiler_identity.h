@@ -1,5 +1,5 @@
 #pragma once
-// Identifies the NVRTC that compiles on this machine, without opening it if possible.
+// Identifies the NVRTC of this machine, without opening it if possible.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,15 +8,15 @@ namespace segfold::cuda {
 
 /// The properties of an NVRTC on which compiled code depends.
 struct CompilerIdentity {
-    std::string version;             ///< version with build: "13.0.88, CL-36424714"
-    std::vector<int> architectures;  ///< the architectures that it compiles for, ascending: 75, 80, ...
+    std::string version;             ///< version with build, such as "13.0.88, CL-36424714"
+    std::vector<int> architectures;  ///< the supported architectures, ascending: 75, 80, ...
     std::string path;                ///< path of the library
-    std::string file;                ///< file_identity() of the library; changes with the file
+    std::string file;                ///< file_identity() of the library, which changes with the file
 
     bool operator==(const CompilerIdentity&) const = default;
 };
 
-/// Opens NVRTC and returns its identity. If `with_build` is true, the version includes the build. This takes
+/// Opens NVRTC and returns its identity. If `with_build` is true, the version includes the build; that takes
 /// about 20 ms more, because only compiled code tells the build.
 ///
 /// Throws DeviceError if there is no NVRTC.
@@ -27,8 +27,8 @@ inline constexpr std::string_view kNoFile = "none";
 /// Returns device, inode, size and time of the file at `path`; kNoFile if there is no such file.
 [[nodiscard]] std::string file_identity(const std::string& path);
 
-/// Returns all facts on which the choice of an NVRTC depends: the places to search, the files in them, the
-/// loader's cache and path, the driver's CUDA version. Opens only the driver's library.
+/// Returns everything on which the choice of an NVRTC depends: the searched places, the files in them, the
+/// loader's cache and path, and the driver's CUDA version. Opens only the driver's library.
 [[nodiscard]] std::string compiler_search();
 
 /// Returns the identity as bytes with a checksum.

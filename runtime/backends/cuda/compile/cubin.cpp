@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kInstructionBytes = 16;
 constexpr std::string_view kCode = ".text.";
 
-/// Copies the value at `offset`. Throws DeviceError if the value lies past the image's end, as in a damaged
-/// image.
+/// Copies the value at `offset`. Throws DeviceError if the value extends past the image's end, as in a
+/// damaged image.
 template <class T>
 T read(std::span<const char> image, std::uint64_t offset)
 {

@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// Immutable bytes, which all copies of the object share.
+/// Immutable bytes. All copies of the object share them.
 class Image {
 public:
     Image() : Image(std::vector<char>()) {}

@@ -20,10 +20,10 @@
 namespace segfold::cuda {
 namespace {
 
-// More than any compiled program has; a member that claims more is refused before its bytes are read.
+// More bytes than any compiled program has. A member that claims more is refused before its bytes are read.
 constexpr std::uint64_t kMostMemberBytes = std::uint64_t{64} << 20;
 
-// The name under which a folder keeps the record of a compiler whose kernels were imported.
+// Returns the file name of the record of a compiler whose kernels were imported.
 std::string record_name(const CompilerIdentity& compiler)
 {
     return cache::file_name(cache::sha256_hex("imported " + compiler.version), kCompilerKind);
@@ -31,7 +31,8 @@ std::string record_name(const CompilerIdentity& compiler)
 
 std::string kernel_name(const KernelEntry& kernel) { return cache::file_name(kernel.key, kKernelKind); }
 
-// True for a name that a kernel cache gives: a digest, and one of two kinds. No such name leads elsewhere.
+// True if a kernel cache gives such a name: a digest and the ending `kind`. Such a name cannot lead to
+// another folder.
 bool is_name(std::string_view name, std::string_view kind)
 {
     constexpr std::size_t kDigits = 64;
@@ -39,15 +40,15 @@ bool is_name(std::string_view name, std::string_view kind)
            name.find_first_not_of("0123456789abcdef") == kDigits;
 }
 
-// Returns the words with which an error about a member begins.
+// Returns the beginning of error messages about a member.
 std::string place_of(const std::string& path, const ZipMember& member)
 {
     return fmt::format("{}:{}", path,
                        is_name(member.name, kKernelKind) ? member.name.substr(0, 12) : "record");
 }
 
-// Refuses an archive by the sizes that its directory claims, before any member is inflated. A cache that
-// keeps most_bytes takes half of them, so that an import does not drive out everything else.
+// Refuses an archive by the sizes in its directory, before any member is inflated. An import may take half of
+// the cache's `most_bytes`, so that it does not displace everything else.
 void require_room(const std::string& path, const std::vector<ZipMember>& members, std::uint64_t most_bytes)
 {
     std::uint64_t bytes = 0;
@@ -158,9 +159,9 @@ void import_archive(const KernelArchive& archive, const cache::Settings& setting
             all.insert(before.architectures.begin(), before.architectures.end());
             compiler.architectures.assign(all.begin(), all.end());
         } catch (const InputError&) {
-            // A damaged record is replaced.
+            // The damaged record is replaced below.
         }
-    compiler.path.clear();  // whatever the archive says: no library is opened for it
+    compiler.path.clear();  // no library may be opened at a path from an archive
     compiler.file = kNoFile;
     const auto write = [&](const std::string& name, const std::string& contents) {
         if (const auto reason = folder.write(name, contents); !reason.empty())

@@ -48,8 +48,8 @@ std::string join_lines(std::string_view source)
     return text;
 }
 
-// True if a source may ask for files or the time. A wrong true does no harm: the source is then only compiled
-// more often.
+// True if a source may read files, test whether files exist or use the time. If the answer is wrongly true,
+// the source is only compiled more often.
 bool asks_for_files_or_time(std::string_view source)
 {
     const std::string text = join_lines(source);
@@ -83,10 +83,11 @@ bool is_unchanged(const CompilerIdentity& identity)
     return file == identity.file && file != kNoFile;
 }
 
-// Returns the compilers that were used on this machine or came with imported kernels, the newest record
+// Returns the compilers that were used on this machine or came with imported kernels. The newest record comes
 // first.
 //
-// Marks all records as used, the oldest first: their order stays, and none is removed before its kernels.
+// Marks all records as used, the oldest first. So their order stays, and no record is removed before its
+// kernels.
 std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
 {
     std::vector<CompilerIdentity> compilers;
@@ -100,7 +101,7 @@ std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
     return compilers;
 }
 
-// Completes the error of a program that is not on disk where no NVRTC can compile it.
+// Returns the error for a program that is not on disk while no NVRTC can compile it.
 std::string without_compiler(const CompileRequest& request, const cache::Folder& folder,
                              const std::vector<int>& architectures, const char* reason)
 {
@@ -114,14 +115,14 @@ std::string without_compiler(const CompileRequest& request, const cache::Folder&
         request.architecture, reason);
 }
 
-// True once kernel_cache() exists. Before that there is no note to take.
+// True once kernel_cache() exists. Before that there is no note.
 std::atomic<bool> process_cache_exists = false;
 
 }  // namespace
 
 std::string kernel_key(const CompileRequest& request, std::string_view compiler_version)
 {
-    // Lengths precede the parts, so different requests never make the same text.
+    // The length of each part precedes it, so different requests never make the same text.
     std::string text = fmt::format("segfold kernel {}\n", kKeyFormat);
     const auto add = [&](std::string_view part) { text += fmt::format("{}:{}\n", part.size(), part); };
     add(compiler_version);
@@ -167,9 +168,9 @@ CompilerIdentity KernelCache::compiler()
     return compilers_.front();
 }
 
-// Finds the compilers if they are not known yet. The caller must hold compiler_mutex_.
+// Finds the compilers if they are not yet known. The caller must hold compiler_mutex_.
 //
-// The build of an NVRTC without a record stays unknown, because only compiled code tells it; see
+// For an NVRTC without a record, the build stays unknown, because only compiled code tells it; see
 // know_build().
 void KernelCache::identify()
 {
@@ -196,7 +197,7 @@ void KernelCache::identify()
     }
 }
 
-// Learns the build of the open NVRTC and stores its record, if that was not done yet. The caller must hold
+// Finds the build of the open NVRTC and stores its record, if it has not done so yet. The caller must hold
 // compiler_mutex_.
 void KernelCache::know_build()
 {
@@ -208,8 +209,7 @@ void KernelCache::know_build()
     write(record_name(), encode(compilers_.front()));
 }
 
-// Begins to learn the build of the open NVRTC on a thread of its own, beside the compilation that makes the
-// first kernel.
+// Starts to find the build of the open NVRTC on its own thread, while the first kernel is compiled.
 void KernelCache::ask_beside()
 {
     const std::lock_guard lock(compiler_mutex_);
@@ -217,7 +217,7 @@ void KernelCache::ask_beside()
         try {
             asked_ = std::async(std::launch::async, [] { return ask_compiler(true); }).share();
         } catch (const std::system_error&) {
-            // There is no thread; know_build() asks.
+            // No thread could be started. know_build() finds the build later.
         }
 }
 
@@ -257,7 +257,7 @@ std::string KernelCache::record_name() const
     return cache::file_name(cache::sha256_hex(compiler_search()), kCompilerKind);
 }
 
-// Asks the open NVRTC for its identity and stores the record. The caller must hold compiler_mutex_.
+// Finds the identity of the open NVRTC and stores the record. The caller must hold compiler_mutex_.
 void KernelCache::record_open_compiler()
 {
     compilers_ = {ask_compiler(true)};
@@ -305,7 +305,7 @@ Compiled KernelCache::get(const CompileRequest& request)
     try {
         compiled = compile(request);
     } catch (const DeviceError&) {
-        wait_for_build();  // a process that ends now must not end beside a thread in NVRTC
+        wait_for_build();  // a process must not end while a thread is in NVRTC
         throw;
     }
     {
@@ -347,7 +347,7 @@ std::optional<Compiled> KernelCache::find(const CompileRequest& request, const s
         if (entry.key == key && entry.architecture == request.architecture)
             compiled = std::move(entry.compiled);
     } catch (const InputError&) {
-        // A damaged entry counts as missing; the newly compiled one replaces it.
+        // A damaged entry counts as missing, and the new program replaces it.
     }
     const std::lock_guard lock(mutex_);
     ++(compiled ? counts_.loaded : counts_.damaged);
@@ -361,8 +361,7 @@ void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
     std::string version;
     {
         const std::lock_guard lock(compiler_mutex_);
-        // NVRTC is open now. If the search has led elsewhere, it is another library than the one in the
-        // record.
+        // NVRTC is open now. The search may have found another library than the one in the record.
         know_build();
         const std::string& path = nvrtc().library.path();
         const CompilerIdentity& known = compilers_.front();

@@ -16,24 +16,24 @@
 
 namespace segfold::cuda {
 
-/// Kinds of files in the folder of a kernel cache.
+/// The endings of file names in a kernel cache: kernels, and records of compilers.
 inline constexpr std::string_view kKernelKind = "kernel";
 inline constexpr std::string_view kCompilerKind = "nvrtc";
 
 /// Returns the digest of all inputs of a compiled image: format of the entries, source, options in order,
-/// architecture, NVRTC's version and build. Driver, paths and the program's name are left out.
+/// architecture, and NVRTC's version and build. Driver, paths and the program's name are left out.
 [[nodiscard]] std::string kernel_key(const CompileRequest& request, std::string_view compiler_version);
 
 /// True if the image depends only on the inputs of kernel_key().
 ///
-/// False if the source includes files or asks for files or the time, or if an option might name a file. Such
-/// a program is compiled every time.
+/// False if the source includes files, tests whether files exist or uses the time, or if an option might name
+/// a file. Such a program is compiled every time.
 [[nodiscard]] bool is_self_contained(const CompileRequest& request);
 
-/// Programs on disk, compiled by this or another process. Loading them does not open NVRTC.
+/// Programs on disk that this or another process has compiled. Loading them does not open NVRTC.
 ///
-/// A program is compiled again and replaced if its entry is damaged, has another format or does not fit its
-/// name. No lock is held during a compilation or between processes: two processes that compile the same
+/// A program is compiled again and replaced if its entry is damaged, has another format or does not match its
+/// name. No lock is held during a compilation or between processes. Two processes that compile the same
 /// program write the same entry. If the folder cannot be used, the cache leaves a note and does not throw.
 class KernelCache {
 public:
@@ -45,21 +45,20 @@ public:
     /// Loads the program from disk; returns nothing if it is not there. Throws DeviceError like compiler().
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
-    /// Returns the identity of the NVRTC that compiles on this machine. Opens NVRTC only if the disk has no
-    /// record of it.
+    /// Returns the identity of this machine's NVRTC. Opens NVRTC only if the disk has no record of it.
     ///
-    /// If no NVRTC can be opened, returns the one whose record is newest, because its kernels can still be
+    /// If no NVRTC can be opened, returns the NVRTC with the newest record, because its kernels can still be
     /// loaded. Throws DeviceError if there is no record either.
     [[nodiscard]] CompilerIdentity compiler();
 
-    /// Returns the architectures that can be asked for, ascending: those that NVRTC compiles for. If no NVRTC
-    /// can be opened, returns the architectures of all records. Throws DeviceError like compiler().
+    /// Returns the architectures that can be requested, ascending. They are the ones that NVRTC supports or,
+    /// if no NVRTC can be opened, those in all records. Throws DeviceError like compiler().
     [[nodiscard]] std::vector<int> architectures();
 
     /// True if kernels can only be loaded, because no NVRTC can be opened.
     [[nodiscard]] bool only_loads();
 
-    /// Returns a compiled program with the facts under which another machine finds it; see kernel_archive.h.
+    /// Returns a compiled program with the key by which another machine finds it; see kernel_archive.h.
     /// Throws InputError for a request that is not self-contained.
     [[nodiscard]] KernelEntry entry(const CompileRequest& request, Compiled compiled);
 
@@ -68,9 +67,9 @@ public:
     [[nodiscard]] std::optional<std::string> take_note();
 
     struct Counts {
-        std::size_t loaded = 0;    ///< loaded from disk
-        std::size_t compiled = 0;  ///< compiled because there was no entry
-        std::size_t damaged = 0;   ///< entries that were damaged or wrong
+        std::size_t loaded = 0;    ///< programs loaded from disk
+        std::size_t compiled = 0;  ///< programs compiled because there was no entry
+        std::size_t damaged = 0;   ///< damaged or invalid entries
     };
     [[nodiscard]] Counts counts() const;
 
@@ -89,13 +88,13 @@ private:
 
     std::unique_ptr<cache::Folder> folder_;  ///< null if nothing is stored
     std::mutex compiler_mutex_;
-    /// The NVRTC that compiles. If none can be opened: every NVRTC with a record in the folder, the newest
-    /// record first. The kernels that these compiled can still be loaded.
+    /// This machine's NVRTC. If none can be opened, every NVRTC with a record in the folder, the newest
+    /// record first; the kernels that these compiled can still be loaded.
     std::vector<CompilerIdentity> compilers_;
-    bool only_loads_ = false;   ///< true if `compilers_` are records and no NVRTC can be opened
-    bool lacks_build_ = false;  ///< true while the version of `compilers_` lacks the build of the open NVRTC
+    bool only_loads_ = false;   ///< true if no NVRTC can be opened; `compilers_` are then records
+    bool lacks_build_ = false;  ///< true while the build of the open NVRTC is unknown
     std::shared_future<CompilerIdentity> asked_;  ///< the open NVRTC with its build; see ask_beside()
-    bool was_asked_ = false;  ///< true once `compilers_` holds the identity of the open NVRTC
+    bool was_asked_ = false;                      ///< true once `compilers_` has the open NVRTC
     mutable std::mutex mutex_;
     std::optional<std::string> note_;
     bool was_noted_ = false;
@@ -106,7 +105,7 @@ private:
 /// variable is malformed.
 [[nodiscard]] KernelCache& kernel_cache();
 
-/// Returns take_note() of kernel_cache(); nothing if no kernel was ever requested.
+/// Returns take_note() of kernel_cache(). Returns nothing if no kernel was ever requested.
 [[nodiscard]] std::optional<std::string> take_cache_note();
 
 /// Calls `kernel_cache().get(request)`.

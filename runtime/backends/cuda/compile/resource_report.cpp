@@ -7,8 +7,8 @@
 namespace segfold::cuda {
 namespace {
 
-// Returns the number that ends just before `unit`: 744 for "... 744 bytes stack frame, ..." and " bytes stack
-// frame". Returns 0 if the line does not contain `unit`.
+// Returns the number just before `unit` in a line, such as 744 for the unit " bytes stack frame" in "... 744
+// bytes stack frame, ...". Returns 0 if the line does not have `unit`.
 int number_before(std::string_view line, std::string_view unit)
 {
     const std::size_t end = line.find(unit);
@@ -34,9 +34,9 @@ std::string_view between(std::string_view line, std::string_view before, std::st
 
 // Reads the report line by line.
 //
-// "Compiling entry function" opens a kernel. "Function properties for" names the function whose stack frame
-// the next line gives; device functions that are not inlined have such a line too. "Used" ends a kernel's
-// figures.
+// "Compiling entry function" begins a kernel. "Function properties for" names a function, whose stack frame
+// is in the next line. Device functions that are not inlined have such lines too. A line with "Used" ends a
+// kernel.
 class ReportReader {
 public:
     // Returns false if the line is not part of the report.
@@ -46,7 +46,7 @@ public:
             read_frame(line);
             return true;
         }
-        // Lines with a code, such as "(C7510) Potential Performance Loss", are in effect warnings.
+        // Lines with a code are warnings, such as "(C7510) Potential Performance Loss".
         if (!line.starts_with("ptxas info") || line.find(": (C") != std::string_view::npos)
             return false;
         if (const auto name = between(line, "Compiling entry function '", "'"); !name.empty())

@@ -14,13 +14,13 @@ struct KernelResources {
     int spill_store_bytes = 0;
     int spill_load_bytes = 0;
     int stack_bytes = 0;          ///< local memory: spills and indexed arrays
-    int static_shared_bytes = 0;  ///< per block
+    int static_shared_bytes = 0;  ///< bytes per block
 
     bool operator==(const KernelResources&) const = default;
 };
 
-/// Splits a compiler log into the report of ptxas under `--ptxas-options=-v` and the remaining lines, which
-/// are warnings.
+/// Splits a compiler's log into ptxas's report and the remaining lines, which are warnings. The report is
+/// that of `--ptxas-options=-v`.
 ///
 /// Kernels are sorted by name, because the order of ptxas's report varies.
 [[nodiscard]] std::pair<std::vector<KernelResources>, std::string> split_resource_report(

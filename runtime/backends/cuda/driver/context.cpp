@@ -12,14 +12,14 @@
 namespace segfold::cuda {
 namespace {
 
-// A failure message names at most this many kernels: the last ones launched.
+// Most kernels that a failure message names. They are the last ones launched.
 constexpr std::size_t kRememberedKernels = 8;
 
 // Flags of the driver's streams and events.
 constexpr unsigned kOrderedStream = 0, kUnorderedStream = 1;
 constexpr unsigned kSleepingEvent = 1;
 
-// True if the failure ends the context: every later call returns the same error.
+// True if the failure ends the context. Every later call then returns the same error.
 bool ends_context(CUresult result)
 {
     const int code = static_cast<int>(result);

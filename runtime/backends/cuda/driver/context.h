@@ -11,10 +11,10 @@
 
 namespace segfold::cuda {
 
-/// A GPU's primary context, which the CUDA runtime (and so Thrust) also uses. Copies share it.
+/// A GPU's primary context. The CUDA runtime, and so Thrust, uses it too. Copies share it.
 class Context {
 public:
-    /// Throws DeviceError if there is no such GPU.
+    /// Opens the GPU `ordinal`, counted from 0. Throws DeviceError if there is no such GPU.
     explicit Context(int ordinal = 0);
 
     [[nodiscard]] const DeviceInfo& info() const;
@@ -45,27 +45,27 @@ public:
     CurrentContext& operator=(const CurrentContext&) = delete;
 };
 
-/// An ordered queue of work on a GPU.
+/// An ordered queue of work on a GPU. One thread at a time may use it.
 ///
-/// It is ordered with the legacy default stream, on which DeviceBuffer copies: copies and kernels run in the
-/// order in which they are queued. One thread at a time may use a stream.
+/// It is ordered with the legacy default stream, in which DeviceBuffer copies. So copies and kernels run in
+/// the order in which they are queued.
 class Stream {
 public:
     explicit Stream(const Context& context);
-    /// Makes a stream that is not ordered with the default stream: neither stream waits for the other.
+    /// Makes a stream that is not ordered with the default stream, so that neither waits for the other.
     [[nodiscard]] static Stream unordered(const Context& context);
 
     [[nodiscard]] const Context& context() const;
     [[nodiscard]] CUstream handle() const;
 
-    /// Waits for all work queued so far. If the work has failed, throws DeviceError naming the kernels
+    /// Waits for all work queued so far. If the work failed, throws DeviceError that names the kernels
     /// launched since the last wait.
     void synchronize();
 
     /// Makes all work queued from now on wait for an event recorded earlier on another stream.
     void wait(const Event& event);
 
-    /// Remembers `kernel`, so the message of a later failure can name it.
+    /// Stores the name `kernel`, so that the message of a later failure can show it.
     void note_launch(std::string_view kernel);
 
 private:
@@ -74,8 +74,8 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// A point in a stream. If `sleeps` is true, a thread that waits for the event leaves its core to other
-/// threads; if false, the thread may keep its core busy.
+/// A point in a stream. If `sleeps` is true, a thread that waits for the event frees its core for other
+/// threads; if false, the thread may spin.
 class Event {
 public:
     explicit Event(const Context& context, bool sleeps = false);
@@ -90,12 +90,11 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// Waits for `stop` and returns the milliseconds from `start` to `stop` on the GPU, to about half a
-/// microsecond.
+/// Waits for `stop`. Returns the milliseconds from `start` to `stop` on the GPU, to about half a microsecond.
 [[nodiscard]] double elapsed_milliseconds(const Event& start, const Event& stop);
 
 /// Runs `function`, which queues work on `stream`, `warmups` + `repeats` times. Returns the milliseconds of
-/// the last `repeats` runs.
+/// each of the last `repeats` runs.
 ///
 /// The host does not wait between two runs, so the GPU is not idle while the host prepares a launch.
 /// `before_each` queues untimed work before every run, such as a flush of the L2 cache.

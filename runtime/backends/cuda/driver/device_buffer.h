@@ -10,13 +10,13 @@
 
 namespace segfold::cuda {
 
-/// A block of a GPU's memory with exactly as many bytes as requested; 0 is allowed.
+/// A block of a GPU's memory of exactly the requested size, which may be 0.
 class DeviceBuffer {
 public:
     DeviceBuffer() = default;
 
-    /// Allocates memory with unspecified contents. If the memory does not fit, throws DeviceError with the
-    /// requested and the free size.
+    /// Allocates memory with unspecified contents. If it does not fit, throws DeviceError with the requested
+    /// and the free size.
     DeviceBuffer(const Context& context, std::size_t bytes);
 
     /// Allocates a copy of host memory.
@@ -27,20 +27,21 @@ public:
     /// Returns the address on the GPU; 0 if the buffer is empty.
     [[nodiscard]] CUdeviceptr address() const;
 
-    /// Copies host memory into the buffer from byte `offset` on, and waits for the copy. Throws InternalError
-    /// if the copy would go past the buffer's end.
+    /// Copies `source` into the buffer from byte `offset` on, and waits for the copy. Throws InternalError if
+    /// the copy would go past the buffer's end.
     void copy_in(std::span<const std::byte> source, std::size_t offset = 0);
 
-    /// Copies the bytes from `offset` on to the host, and waits for the copy. Throws InternalError if the
-    /// copy would go past the buffer's end.
+    /// Copies bytes from `offset` on to `target`, and waits for the copy. Throws InternalError if the copy
+    /// would go past the buffer's end.
     void copy_out(std::span<std::byte> target, std::size_t offset = 0) const;
 
-    /// These functions queue the same copies and do not wait. The host memory must live until the stream has
-    /// finished the copy. A copy of page-locked memory (PinnedBuffer) runs beside the work of other streams.
+    /// Like copy_in() and copy_out() above, but these functions only queue the copy on `stream`. The host
+    /// memory must live until the stream has finished the copy. If it is page-locked (PinnedBuffer), the copy
+    /// overlaps with the work of other streams.
     void copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream);
     void copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const;
 
-    /// Queues a copy of all of `source`, which must have the same length as this buffer.
+    /// Queues a copy of all of `source`, whose length must be this buffer's length.
     void copy_from(const DeviceBuffer& source, Stream& stream);
     /// Queues a copy of all of `source` to the bytes from `offset` on.
     void copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream);
@@ -50,7 +51,7 @@ public:
     /// Queues work that sets every byte to zero.
     void zero(Stream& stream);
 
-    /// Repeats `pattern` over the buffer. The buffer's length must be a multiple of the pattern's length.
+    /// Repeats `pattern` over the buffer, whose length must be a multiple of the pattern's.
     void fill(std::span<const std::byte> pattern);
 
     /// Sets every element to `value`.

@@ -12,7 +12,7 @@ struct LaunchSequence::Step {
     LaunchShape shape;
     void** arguments;
     std::vector<std::size_t> sizes;
-    /// The bytes of the arguments that the graph's node holds now.
+    /// The argument bytes that the graph's node has now.
     std::vector<std::byte> passed = {};
     CUgraphNode node = nullptr;
 

@@ -1,5 +1,5 @@
 #pragma once
-// A sequence of kernel launches that one driver call queues, any number of times.
+// A sequence of kernel launches that a single driver call queues, any number of times.
 #include <memory>
 #include <span>
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace segfold::cuda {
 
-/// True if the stream is being captured: work queued on it then becomes part of a graph that runs later, any
-/// number of times.
+/// True if the stream is being captured. Queued work then becomes part of a graph that runs later, any number
+/// of times.
 [[nodiscard]] bool is_captured(CUstream stream);
 
 /// Kernels that run in a fixed order. Their arguments may change between runs.
 ///
-/// Two or more kernels become a CUDA graph, so a run costs the host about as much as one launch. A captured
-/// stream cannot launch a graph, so it gets the kernels one by one. So do drivers before CUDA 12, whose
-/// graphs take no kernels of libraries.
+/// Two or more kernels become a CUDA graph, so that a run costs the host about as much as one launch. Kernels
+/// are launched one by one on a captured stream, which cannot launch a graph. They are also launched one by
+/// one by drivers before CUDA 12, whose graphs take no kernels of libraries.
 class LaunchSequence {
 public:
     explicit LaunchSequence(const Context& context);
@@ -29,14 +29,14 @@ public:
     ///   arguments  addresses of the arguments; every run reads them, so they must stay valid
     ///   sizes      the arguments' sizes in bytes
     ///
-    /// Throws DeviceError if the device does not allow the shape, InternalError if the arguments do not fit
-    /// the kernel.
+    /// Throws DeviceError if the device does not allow the shape, and InternalError if the arguments do not
+    /// fit the kernel.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
-    /// Builds the graph of the added kernels and uploads it. Waits for nothing.
+    /// Builds the graph of the added kernels and uploads it, without a wait.
     void prepare();
 
-    /// Queues all kernels. The context must be current. Allocates nothing and waits for nothing. Only one
-    /// thread at a time may call it. Another stream may be used only after the queued work is done.
+    /// Queues all kernels, without allocating or waiting. The context must be current. Only one thread at a
+    /// time may call it. Another stream may be used only after the queued work is done.
     void run(CUstream stream);
     /// Queues all kernels as single launches, without a graph.
     void run_apart(CUstream stream);

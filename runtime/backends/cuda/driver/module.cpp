@@ -12,7 +12,7 @@
 namespace segfold::cuda {
 namespace {
 
-// The values of CUfunction_attribute needed here.
+// The values of CUfunction_attribute that are used here.
 enum class FunctionAttribute : int {
     preferred_shared_carveout = 9,
     max_threads_per_block = 0,
@@ -33,7 +33,7 @@ int attribute(CUfunction function, FunctionAttribute which)
     return value;
 }
 
-// Returns the sizes of a kernel's parameters in bytes; nothing if the driver cannot report them.
+// Returns the sizes in bytes of a kernel's parameters; nothing if the driver cannot report them.
 std::optional<std::vector<std::size_t>> parameter_sizes(CUfunction function)
 {
     if (!driver().cuFuncGetParamInfo)
@@ -63,8 +63,8 @@ std::string kernel_names(const std::vector<KernelResources>& kernels)
     return names;
 }
 
-// Explains why an image does not load. Most often it is for another architecture, which only the driver can
-// tell, so the message names image and device.
+// Returns the reason why an image does not load. Mostly it is for another architecture, which only the driver
+// can tell. So the message names image and device.
 std::string load_failure(const std::string& name, const Context& context, CUresult result)
 {
     const DeviceInfo& info = context.info();
@@ -99,8 +99,8 @@ void** Arguments::pointers()
     return pointers_.data();
 }
 
-// Code on a GPU: a CUlibrary, which belongs to no context, or a CUmodule of one context. If the driver has
-// cuLibrary functions, they load the code, as in the CUDA runtime since 12.0.
+// Code on a GPU. It is a CUlibrary, which belongs to no context, if the driver has cuLibrary functions, as in
+// the CUDA runtime since 12.0. Else it is a CUmodule of one context.
 struct LoadedImage {
     LoadedImage(const Context& owner, const Compiled& compiled, std::string title)
         : context(owner),
@@ -143,8 +143,8 @@ struct LoadedImage {
         return result != CUresult::success ? result : driver().cuKernelGetFunction(&function, handle);
     }
 
-    // Returns the kernel's static shared memory, from ptxas if known, because the driver's value may include
-    // memory that the system reserves in every block.
+    // Returns the kernel's static shared memory in bytes. Prefers ptxas's value, because the driver's value
+    // may include memory that the system reserves in every block.
     int static_shared_bytes(const std::string& kernel, CUfunction function) const
     {
         const auto known = std::ranges::find(kernels, kernel, &KernelResources::kernel);
@@ -167,7 +167,7 @@ struct Kernel::State {
     std::optional<std::vector<std::size_t>> parameters;
     std::size_t static_shared_bytes = 0;
     int max_block_threads = 0;
-    /// Most dynamic shared bytes allowed so far; 0 before the first request.
+    /// Largest number of dynamic shared bytes allowed so far; 0 before the first request.
     mutable std::atomic<std::size_t> allowed_shared_bytes = 0;
 
     [[nodiscard]] const DeviceInfo& info() const { return image->context.info(); }
@@ -196,26 +196,26 @@ struct Kernel::State {
     {
         if (dynamic_bytes <= allowed_shared_bytes && allowed_shared_bytes != 0)
             return;
-        // Without a request the default limit, shared_per_block, applies.
+        // Below the default limit shared_per_block no request is needed.
         if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
             check(driver().cuFuncSetAttribute(function,
                                               static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
                                               static_cast<int>(dynamic_bytes)),
                   "cuFuncSetAttribute");
         // If blocks need much shared memory, the driver often gives too small a part of the first-level cache
-        // to it. Fewer blocks are then resident than the memory allows.
+        // to shared memory. Then fewer blocks are resident than could be.
         constexpr std::size_t kMuchShared = 8 * 1024;
         if (dynamic_bytes + static_shared_bytes >= kMuchShared)
             share_cache(block_threads, dynamic_bytes);
         allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
     }
 
-    /// Requests as much of the first-level cache for shared memory as the resident blocks need. The remaining
-    /// cache serves reads of tables. This is a hint, so refusals are ignored.
+    /// Requests as much of the first-level cache for shared memory as the resident blocks need; the rest
+    /// serves reads of tables. It is a hint, so refusals are ignored.
     void share_cache(std::uint64_t block_threads, std::size_t dynamic_bytes) const
     {
         constexpr int kAllShared = 100;
-        constexpr std::size_t kReserved = 1024;  // bytes that the system takes in each block
+        constexpr std::size_t kReserved = 1024;  // bytes that the system uses in each block
         const auto set = [&](int percent) {
             driver().cuFuncSetAttribute(
                 function, static_cast<int>(FunctionAttribute::preferred_shared_carveout), percent);

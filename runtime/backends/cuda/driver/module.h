@@ -40,18 +40,17 @@ public:
         return *this;
     }
 
-    /// Appends the buffer's address.
+    /// Appends the address of `buffer`.
     Arguments& add(const DeviceBuffer& buffer) { return add(buffer.address()); }
 
-    /// Appends a value given as bytes, for example a scalar whose type is known only at run time.
+    /// Appends a value as bytes, such as a scalar whose type is known only at run time.
     Arguments& add_bytes(std::span<const std::byte> value);
 
     [[nodiscard]] std::size_t count() const { return sizes_.size(); }
     [[nodiscard]] std::size_t size(std::size_t argument) const { return sizes_[argument]; }
     [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
 
-    /// Returns the arguments in the form of cuLaunchKernel: an address for each. The addresses are valid
-    /// until the next change.
+    /// Returns the addresses of the arguments, for cuLaunchKernel. They are valid until the next change.
     [[nodiscard]] void** pointers();
 
 private:
@@ -65,35 +64,35 @@ private:
     std::vector<void*> pointers_;
 };
 
-/// An image on a GPU, shared by Module and Kernel.
+/// An image on a GPU. Modules and kernels share it.
 struct LoadedImage;
 
-/// A kernel of a loaded module; copies share the module and keep it loaded.
+/// A kernel of a loaded module. Copies share the module and keep it loaded.
 class Kernel {
 public:
     [[nodiscard]] const std::string& name() const;
 
-    /// Queues one run. First checks extents and shared memory against the device's limits, and with drivers
-    /// since 12.4 also the number and sizes of the arguments.
+    /// Queues one run. First checks extents and shared memory against the device's limits and, with drivers
+    /// since 12.4, the number and sizes of the arguments.
     ///
-    /// If a limit is exceeded, throws DeviceError naming the kernel, the limit and the value. A failure while
-    /// the kernel runs is thrown by Stream::synchronize.
+    /// If a limit is exceeded, throws DeviceError that names the kernel, the limit and the value. A failure
+    /// while the kernel runs is thrown by Stream::synchronize().
     void launch(Stream& stream, const LaunchShape& shape, Arguments& arguments) const;
 
     /// Throws InternalError if the kernel does not take arguments of these sizes. With drivers before 12.4
     /// the sizes are unknown, and nothing is checked.
     void check_arguments(std::span<const std::size_t> sizes) const;
 
-    /// Queues one run with arguments in the form of cuLaunchKernel. Does not check the arguments.
+    /// Queues one run with arguments for cuLaunchKernel, which are not checked.
     void launch(Stream& stream, const LaunchShape& shape, void** arguments) const;
-    /// Queues one run on a stream that belongs to the caller.
+    /// Queues one run on a stream of the caller.
     void launch(CUstream stream, const LaunchShape& shape, void** arguments) const;
 
-    /// Prepares launches of this shape. If the device does not allow it, throws DeviceError naming the
-    /// kernel, the limit and the value.
+    /// Prepares launches of this shape. If the device does not allow the shape, throws DeviceError that names
+    /// the kernel, the limit and the value.
     void allow(const LaunchShape& shape) const;
-    /// Queues one run with a shape that allow() has prepared. The context must be current and the grid not
-    /// empty.
+    /// Queues one run with a shape that allow() has prepared. The context must be current, and the grid must
+    /// not be empty.
     void queue(CUstream stream, const LaunchShape& shape, void** arguments) const;
     /// Returns the driver's handle of the kernel.
     [[nodiscard]] CUfunction handle() const;
@@ -102,10 +101,10 @@ public:
     /// report spills, so they are 0.
     [[nodiscard]] KernelResources resources() const;
 
-    /// Returns the most threads that a block of this kernel may have.
+    /// Returns the largest number of threads in a block of this kernel.
     [[nodiscard]] int max_block_threads() const;
 
-    /// Returns the number of blocks of this size that one multiprocessor runs at a time.
+    /// Returns the number of blocks of this size that a multiprocessor runs at a time.
     [[nodiscard]] int resident_blocks(int block_threads, std::size_t dynamic_shared_bytes = 0) const;
 
 private:
@@ -118,12 +117,12 @@ private:
 /// A compiled image loaded on one GPU. Copies share it.
 class Module {
 public:
-    /// Loads the image. Messages call it `name`. If the image does not fit the device, throws DeviceError
-    /// naming both.
+    /// Loads the image. Messages call it `name`. If it does not load, throws DeviceError that names image and
+    /// device.
     Module(const Context& context, const Compiled& compiled, std::string name);
 
-    /// Returns the kernel declared `extern "C"` with this name. If there is none, throws DeviceError listing
-    /// the kernels.
+    /// Returns the kernel that is declared `extern "C"` with this name. If there is none, throws DeviceError
+    /// that lists the kernels.
     [[nodiscard]] Kernel kernel(const std::string& name) const;
 
 private:

@@ -1,5 +1,5 @@
 #pragma once
-// Page-locked host memory, which the GPU copies without the CPU.
+// Page-locked host memory. The GPU copies it without the CPU.
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace segfold::cuda {
 
-/// A block of page-locked host memory. Its copies run beside kernels and beside the host's work.
+/// A block of page-locked host memory. Its copies overlap with kernels and with the host's work.
 class PinnedBuffer {
 public:
     PinnedBuffer() = default;
