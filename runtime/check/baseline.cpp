@@ -134,8 +134,8 @@ std::string print(const DeviceTimes& times)
         list_text(times.cases, [](const TimeCase& one) { return baseline_json(one).dump(); }));
 }
 
-/// If `can_stay` is true, adds the cases of `then` that `stay` selects to `now` and returns 0. Otherwise
-/// these cases are lost, and their number is returned.
+/// Adds the cases of `then` that `stay` selects to `now`, and returns 0. If `can_stay` is false, adds nothing
+/// and returns the number of selected cases.
 template <class Case>
 std::size_t keep(const std::vector<Case>& then, const std::function<bool(const Case&)>& stay, bool can_stay,
                  std::vector<Case>& now)

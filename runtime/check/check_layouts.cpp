@@ -12,11 +12,12 @@ namespace segfold::regress {
 namespace {
 
 constexpr std::int64_t kEmptiesBefore = 3, kEmptiesBetween = 300, kEmptiesBehind = 70;
-/// Length of generated rows. It fills neither whole vectors nor the lanes of a group.
+/// Number of features in generated rows. It is odd, so a row fills neither whole vector loads nor whole
+/// groups of lanes.
 constexpr std::int64_t kOddFeatures = 7;
 
-/// Returns the segments changed as CheckLayout::has_runs and `has_ones` say. Adds empty segments only if
-/// `allows_empty`.
+/// Changes the segments as CheckLayout::has_runs describes, and as CheckLayout::has_ones describes if
+/// `has_ones` is true. Adds empty segments only if `allows_empty` is true.
 Segments with_runs(const Segments& segments, bool has_ones, bool allows_empty)
 {
     const auto n = segments.num_segments;
@@ -40,8 +41,9 @@ Segments with_runs(const Segments& segments, bool has_ones, bool allows_empty)
     return segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), segments.num_elements);
 }
 
-/// Returns the segments as ranges in descending order. Each non-empty range also holds the first element of
-/// the next segment, unless elements are mapped: a mapped element may belong to only one segment.
+/// Returns the segments as ranges, from the last segment to the first. Each non-empty range is one element
+/// longer than its segment. If `is_mapped` is true, ranges keep their length, because a mapped element may
+/// belong to only one segment.
 Segments backwards(const Segments& segments, bool is_mapped)
 {
     const std::int64_t reach = is_mapped ? 0 : 1;

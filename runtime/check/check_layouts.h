@@ -1,5 +1,5 @@
 #pragma once
-// The layouts of a check, and the workloads made of them.
+// Layouts that a check tests, and the workloads built on them.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,45 +9,47 @@
 
 namespace segfold::regress {
 
-/// Segment length of the uniform layout, if it divides the number of elements. It is odd, so segments begin
-/// anywhere in tiles and vectors.
+/// Segment length of the uniform layout, if this length divides the number of elements. The length is odd, so
+/// segments begin at any place of a tile or a vector load.
 inline constexpr std::int64_t kOddLength = 31;
 
-/// A layout to check. `name` is the title of its column in the printed table.
+/// A layout to check. `name` heads its column in the printed table.
 struct CheckLayout {
     std::string name;
     Layout layout;
-    /// The form in which segments are given, if it differs from the layout's own.
+    /// The form to which the segments are converted, if it differs from the layout's own form.
     ///
-    /// `ranges` lists the segments from the last to the first, each one element too long. `groups` scatters
-    /// the elements of the segments, and leaves some elements in no group. Other forms keep the segments as
-    /// they are.
+    /// For `ranges`, the segments are listed from the last to the first, and each is one element too long.
+    /// For `groups`, the elements of the segments are scattered, and some elements are in no group. Other
+    /// forms keep the segments unchanged.
     std::optional<SegmentForm> recast = {};
-    /// If true, the middle half of the segments of a recast layout becomes one segment. Runs of empty
-    /// segments stand before it, after it and at both ends. Generated rows then have an odd length.
+    /// If true and `recast` is set, the middle half of the segments is merged into one segment. Sequences of
+    /// empty segments are inserted before and after it and at both ends. Generated rows then have an odd
+    /// number of features.
     bool has_runs = false;
-    /// If true beside `has_runs`, each element in the eighth after the middle half becomes a segment of its
-    /// own.
+    /// If true and `has_runs` is true, each element in the eighth of the data after the middle half becomes a
+    /// segment of its own.
     bool has_ones = false;
-    /// If true, arrays begin one element after an aligned address, and scratch memory first holds garbage.
+    /// If true, arrays begin one element past an aligned address, and scratch memory is filled with garbage
+    /// first.
     bool is_disturbed = false;
     bool is_few = false;  ///< true: the layout has few elements, whatever number is requested
 
-    /// True if the option --layout accepts `name` for the same data.
+    /// True if the option --layout accepts `name` and then yields the same data.
     [[nodiscard]] bool is_named() const { return !recast && !is_few; }
 };
 
-/// Returns layouts that are hard for stages. They have empty segments only if the operator takes
-/// them.
+/// Returns layouts on which mistakes of stages are likely to show. Includes empty segments only if the
+/// operator accepts them.
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
-/// Makes the data of a check on `layout`, with `standard_elements` elements if neither the request nor the
-/// layout gives their number.
+/// Builds the workload of a check on `layout`. Uses `standard_elements` elements if neither the request nor
+/// the layout gives a number.
 PreparedWorkload make_check_workload(const Operator& op, WorkloadRequest request, const CheckLayout& layout,
                                      std::int64_t standard_elements);
 
-/// Returns groups with as many elements as the segments, in any order. Some 16th of the elements that a group
-/// can spare are in no group. If `allows_empty`, the last group is empty.
+/// Scatters the elements of the segments over as many groups. Some elements, at most every 16th, are put in
+/// no group. If `allows_empty` is true, one more group is empty.
 [[nodiscard]] Segments scattered(const Segments& segments, bool allows_empty);
 
 }  // namespace segfold::regress

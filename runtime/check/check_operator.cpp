@@ -24,12 +24,12 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14, kMostOnHost = std::int64_t{3} << 13;
 constexpr std::int64_t kMostVectorItems = 16;
 
-/// The plan with which a stage runs. `next` is next_configuration(). `careful` is next_configuration() with a
-/// text for the oldest devices that checks every read of a table.
+/// How a run of a stage gets its configuration. `next` is next_configuration(). `careful` is the same
+/// configuration, but its text targets the oldest devices and checks every table read.
 enum class Plan : std::uint8_t { of_a_run, smallest, next, careful };
 
-/// Returns the number of elements on which a stage runs. If neither layout nor data give a number, each stage
-/// has its own number; otherwise all stages use the request's.
+/// Returns the number of elements for a run. If neither the layout nor the data give a number, each stage has
+/// its own number; without a stage, the request's number is used.
 std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout, const Stage* stage)
 {
     const auto kind = layout.layout.kind;
@@ -40,7 +40,7 @@ std::int64_t elements_of(const CheckRequest& request, const CheckLayout& layout,
     return is_open && own != request.elements.end() ? own->second : request.workload.standard_elements;
 }
 
-/// The data of one layout with one seed, which the runs of several stages share.
+/// The data of one layout with one seed. The runs of several stages share them.
 class Column {
 public:
     Column(PreparedWorkload prepared, bool is_disturbed, const OperatorLaws& laws, Backend& backend,
@@ -87,7 +87,7 @@ public:
                 return smallest_configuration(of, formed, {}, shape);
             if (kind != Plan::of_a_run && chosen.empty())
                 return next_configuration(of, formed, shape);
-            // `chosen` holds tunables of this stage. Another stage may fold the pieces.
+            // `chosen` holds tunables of `stage`. Pieces of cut segments may be folded by another stage.
             return configure(of, &of == &stage ? chosen : std::map<std::string, int>{},
                              plan_facts(formed, shape));
         };
@@ -115,8 +115,9 @@ public:
     }
 
 private:
-    /// Returns the problem that a plan solves. For `careful` the problem has the oldest target and checks its
-    /// tables, if the stage can serve that; otherwise it is the usual problem.
+    /// Returns the problem for which the run's text is emitted. For `careful`, the problem has the oldest
+    /// target and checks its tables, if the stage can serve such a problem. Otherwise the problem is the
+    /// usual one.
     [[nodiscard]] Problem problem_for(const Stage& stage, Plan kind) const
     {
         if (kind != Plan::careful || request_.is_spread())
@@ -149,7 +150,8 @@ private:
                               std::uint64_t round) const
     {
         const auto emitted = emit(problem, stage, configuration, catalogue_);
-        // Two launches show whether the first one leaves scratch memory ready for the second.
+        // If the stage keeps state in scratch memory, the second launch tests that the first launch has reset
+        // it.
         const bool leaves = std::ranges::any_of(emitted.scratch, &EmittedScratch::zero);
         Circumstances circumstances{.launches = leaves ? 2 : 1, .round = round};
         if (is_disturbed_) {
@@ -180,13 +182,14 @@ private:
     const CheckRequest& request_;
     Backend& backend_;
     const Catalogue& catalogue_;
-    std::optional<Workload> sorted_;  ///< for groups: the workload that the reference and Thrust fold
+    /// For groups: the workload in sorted order, which the reference and Thrust fold.
+    std::optional<Workload> sorted_;
     Judge judge_;
     Problem problem_;
     ThrustResults thrust_;
 };
 
-/// Returns the laws that stages may rely on for the data of the checks.
+/// Returns the laws that stages may rely on, given the data of the checks.
 OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
 {
     const bool may_overflow = laws.most_elements < std::numeric_limits<std::int64_t>::max();
@@ -197,7 +200,7 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
         make_check_workload(op, request.workload, request.layouts.front(), request.most_elements()).workload);
 }
 
-/// Replaces the laws by those of rank 0. All ranks must call this.
+/// Overwrites the laws with the laws of rank 0. All ranks must call this.
 void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 {
     const std::uint8_t flags[] = {laws.usable.associative,          laws.usable.commutative,
@@ -213,12 +216,13 @@ void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
         laws.without_identity = flag(6) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
 }
 
-/// Chooses the configurations that run. The configuration of a run and the smallest one alternate. Both run
-/// on uniform segments, on the most awkward layout and, if only one stage is checked, on ranges. A layout of
-/// few elements gets the smallest one.
+/// Returns the ways in which a run of `stage` on `layout` gets its configuration. `turn` alternates between
+/// the usual configuration (that of an ordinary run) and the smallest one. Both run on uniform segments, on
+/// groups and offsets, and, if only one stage is checked, on ranges and on one segment. A layout of few
+/// elements gets only the smallest configuration.
 ///
-/// The configuration next to the smallest also runs on the most awkward layout, on flags or keys (the form
-/// that the stage lists first), and, if only one stage is checked, on one segment.
+/// Plan::next also runs on groups, on flags or keys (the form that the stage lists first), and, if only one
+/// stage is checked, on one segment. Plan::careful also runs on groups and offsets.
 std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layout, const Stage& stage,
                            std::size_t turn)
 {
@@ -236,8 +240,8 @@ std::vector<Plan> plans_of(const CheckRequest& request, const CheckLayout& layou
         return {Plan::of_a_run, Plan::smallest, Plan::next};
     if (layout.layout.kind == LayoutKind::uniform || (is_alone && layout.recast == SegmentForm::ranges))
         return {Plan::of_a_run, Plan::smallest};
-    // A stage's texts for flags and for keys differ only in how they find segments, so one of the two is
-    // enough.
+    // The texts of a stage for flags and for keys differ only in the code that finds segments, so one of the
+    // two forms suffices.
     const auto found = std::ranges::find_if(stage.forms, is_found);
     if (found != stage.forms.end() && layout.recast == *found)
         return {of_turn, Plan::next};
@@ -299,10 +303,10 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     return matrix;
 }
 
-constexpr int kMostSteps = 40;  // limit of steps, each of which makes a failure smaller
+constexpr int kMostSteps = 40;  // most attempts to reduce a failing input
 
-/// Reduces the number of elements as long as the stage still fails. All ranks must call this; they see the
-/// same outcomes and take the same steps.
+/// Reduces the number of elements as long as the stage still fails. All ranks must call this. They see the
+/// same outcomes, so they take the same steps.
 std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest request,
                                             const CheckMatrix& matrix, const OperatorLaws& laws,
                                             Backend& backend, const Catalogue& catalogue,
@@ -420,7 +424,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
     const auto scalars = given_scalars(op, request.workload.scalars);
     LawOptions law_options;
     law_options.scalars = scalars.empty() ? nullptr : &scalars;
-    // A proof depends on the clock, so only rank 0 proves.
+    // Only rank 0 proves laws, because the outcome of a proof depends on elapsed time.
     check.laws = laws_on_data(
         op, request, judge_laws(op, law_options, request.assume, is_first ? &request.proof : nullptr));
     if (request.ranks != nullptr)
@@ -431,7 +435,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
             if (auto fault = find_fault_input(session, op, check.laws.report, finding.law))
                 check.faults.push_back(std::move(*fault));
         }
-    // Without a sound identity, no stage could be right.
+    // Without a sound identity, every stage could give wrong results, so none runs.
     check.has_stages = check.laws.has_sound_identity;
     if (check.has_stages) {
         check.matrix = run_checks(op, request, check.laws, backend, core(session).catalogue(), tell);

@@ -8,7 +8,8 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kMany = std::int64_t{1} << 29;  // a number of elements that fills any bounded grid
+// Number of elements at which every bounded grid has its largest size.
+constexpr std::int64_t kMany = std::int64_t{1} << 29;
 constexpr std::int64_t kMeanLength = 16;
 constexpr int kSizedMultiprocessors = 4;
 

@@ -24,15 +24,15 @@ namespace {
 
 using Elements = std::vector<std::vector<FieldValue>>;  ///< values by element and column
 
-/// Number of copies of each candidate segment. With many copies in a row, its elements lie at many places of
-/// a tile.
+/// Number of copies of each candidate segment. With many copies in a row, the segment occurs at many
+/// positions within a tile.
 constexpr std::size_t kOccurrences = 36;
-/// Most elements to put before a segment that alone does not show the fault.
+/// Most elements to put before a segment that shows no fault when it is the only one.
 constexpr std::size_t kMostBefore = 36;
 constexpr std::size_t kMostElements = 1 << 15;
 /// Most elements of an input that is reported.
 constexpr std::size_t kMostShown = 2100;
-/// Lanes of a warp. Stages that reorder elements do so at this distance.
+/// Number of lanes in a warp. Stages that reorder elements combine elements this far apart.
 constexpr std::size_t kLanes = 32;
 /// Least relative difference that counts as a fault, for operators that round.
 constexpr double kClearly = 1e-2;
@@ -66,7 +66,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
         for (const auto& [x, y] : {std::pair(a, b), std::pair(b, a)}) {
             list.push_back(times(x, kLanes) + y);
             list.push_back(x + times(y, kLanes));
-            // The first lane takes a zero element and then y; its neighbour takes x.
+            // The first lane folds a zero element and then y; its neighbour folds x.
             for (const std::size_t lanes : {kLanes, 4 * kLanes})
                 list.push_back(times(zero, 1) + x + times(zero, lanes - 1 - std::min(lanes - 1, x.size())) +
                                y);
@@ -77,7 +77,7 @@ std::vector<Elements> candidates(const Operator& op, const CounterExample& examp
     Elements all;
     for (const auto& state : states)
         all = std::move(all) + state;
-    if (all.empty()) {  // two identities meet if some lanes have no elements
+    if (all.empty()) {  // lanes without elements combine two identities
         list.emplace_back();
         all = zero;
     }
@@ -143,10 +143,11 @@ std::string results_text(const Results& results, std::int64_t segment)
     return results.size() == 1 ? text : "(" + text + ")";
 }
 
-/// Runs one stage over inputs made of elements.
+/// Runs one stage on inputs built from given elements, and looks for wrong results.
 class Shower {
 public:
-    /// `law` is the refuted law whose effect is to be shown; `laws` relies on it.
+    /// `law` is the refuted law whose effect is searched for. `laws` are the laws on which stages rely; `law`
+    /// is one of them.
     Shower(Session& session, const Operator& op, const OperatorLaws& laws, Law law)
         : session_(session), op_(op), laws_(laws), law_(law)
     {}
@@ -157,8 +158,8 @@ public:
         bool fails_check;
     };
 
-    /// Returns the shortest segment whose results differ from the reference; of equally short segments the
-    /// last.
+    /// Returns the shortest segment whose results differ from the reference. Among segments of equal length,
+    /// returns the last.
     std::optional<Shown> run(const Stage& stage, const std::map<std::string, int>& settings,
                              const Elements& elements, const std::vector<std::int64_t>& offsets)
     {
@@ -207,7 +208,7 @@ public:
     }
 
 private:
-    /// Returns the stage's results; nothing if the stage cannot serve.
+    /// Returns the stage's results; nothing if the stage cannot run.
     [[nodiscard]] std::optional<Results> results_of(const Stage& stage,
                                                     const std::map<std::string, int>& settings,
                                                     const Workload& workload, const OperatorLaws& laws) const
@@ -220,7 +221,7 @@ private:
             const auto plan = choose_plan({stage.name, settings}, problem, shape_of(workload), laws,
                                           core(session_).catalogue());
             return core(session_).backend().run(workload, &plan.emitted);
-        } catch (const InputError&) {  // the settings do not fit together
+        } catch (const InputError&) {  // the settings contradict each other
             return std::nullopt;
         } catch (const simt::SimtError&) {
             return std::nullopt;
@@ -233,7 +234,7 @@ private:
     Law law_;
 };
 
-/// The candidates in one array, each at several places of a tile.
+/// All candidates in one array. Each candidate occurs at several positions within a tile.
 struct Pack {
     Elements elements;
     std::vector<std::int64_t> offsets = {0};
@@ -252,7 +253,7 @@ Pack pack(const std::vector<Elements>& list)
         for (std::size_t i = 0; i < kOccurrences && all.elements.size() + segment.size() <= kMostElements;
              ++i) {
             all.add(segment);
-            if (!segment.empty())  // copies then lie an odd distance apart
+            if (!segment.empty())  // after the separator, the next copy begins an odd distance later
                 all.add(times({segment.front()}, 1 + segment.size() % 2));
         }
     return all;
@@ -301,8 +302,8 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);
             if (!found)
                 continue;
-            // Tries the segment alone, then behind more and more elements. At some distance it lies at the
-            // same place of a tile as before.
+            // Tries the segment alone, then after 1, 2, ... elements. At some distance, it has the same
+            // position in a tile as when it showed the fault.
             const auto at = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment)];
             const auto end = all.elements.begin() + all.offsets[static_cast<std::size_t>(found->segment) + 1];
             for (std::size_t before = 0; before <= kMostBefore; ++before) {

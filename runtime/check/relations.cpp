@@ -40,7 +40,7 @@ std::string refuses_empties(const Operator& op)
     return op.takes_empty_segments() ? "" : "an empty segment has no result";
 }
 
-/// Makes one segment of all elements in any form.
+/// Returns one segment of `n` elements in the given form.
 Segments whole_as_one(SegmentForm form, std::int64_t n)
 {
     if (form == whole)
@@ -48,8 +48,8 @@ Segments whole_as_one(SegmentForm form, std::int64_t n)
     return form == uniform ? uniform_segments(n, n) : segments_of(form, {n});
 }
 
-/// Compares the fold of one segment in each form with the stage's unsegmented fold. If the stage has no
-/// unsegmented fold, compares with the reference.
+/// Folds one segment in each form and compares the results with the stage's fold of the form `whole`. If the
+/// stage does not serve `whole`, compares with the reference.
 std::optional<Breach> attempt_one_segment(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -69,7 +69,7 @@ std::optional<Breach> attempt_one_segment(Trial& trial)
     return std::nullopt;
 }
 
-/// Folds groups of states with joining_operator().
+/// Combines the states of each group with joining_operator().
 Results join(const Operator& op, const Results& states, Segments parts)
 {
     Workload workload;
@@ -84,7 +84,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 {
     const auto op = state_operator(trial.setting().op);
     for (const auto form : trial.forms({uniform, offsets, ranges, flags, keys})) {
-        // The joining operator has no 'empty' part. Without an identity, segments must have elements.
+        // The joining operator has no `empty` part, so without an identity no segment may be empty.
         const auto segments = trial.usual_segments(form, op);
         if (segments.num_segments == 0)
             continue;
@@ -106,7 +106,7 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
     return std::nullopt;
 }
 
-/// Compares every form with the same reference and with Thrust.
+/// Compares the results of every form with the reference and with Thrust.
 std::optional<Breach> attempt_agreement(Trial& trial)
 {
     const auto& op = trial.setting().op;
@@ -124,7 +124,7 @@ std::optional<Breach> attempt_agreement(Trial& trial)
     return std::nullopt;
 }
 
-/// Cuts each segment in two at a random place. Empty parts occur only if `empties` is true.
+/// Cuts each segment in two at a random place. Parts may be empty only if `empties` is true.
 std::vector<std::int64_t> cut(const Trial& trial, const std::vector<std::int64_t>& lengths, bool empties,
                               std::vector<std::int64_t>& parts_of)
 {
@@ -168,8 +168,8 @@ std::optional<Breach> attempt_splitting(Trial& trial)
     return std::nullopt;
 }
 
-/// Merges `without`, the results of non-empty segments, with the reference's results of empty segments. The
-/// last `num_outputs` arrays hold one value per element, and are copied.
+/// Returns the results of all segments: for non-empty segments from `without`, for empty ones from
+/// `reference`. The last `num_outputs` arrays hold one value per element and are copied from `without`.
 Results with_empties(const Results& reference, const Results& without, const Segments& segments,
                      std::size_t num_outputs)
 {
@@ -230,7 +230,7 @@ std::optional<Breach> attempt_base_alignment(Trial& trial)
     return std::nullopt;
 }
 
-/// Returns the workload's columns with other values, except in every second segment from segment `kept` on.
+/// Returns the workload's columns with new values, except in segments `kept`, `kept` + 2, ...
 std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& workload, std::int64_t kept)
 {
     auto arrays = trial.setting().make_arrays(workload.op, workload.segments, trial.setting().seed + 1);
@@ -249,7 +249,7 @@ std::vector<Array> with_other_neighbours(const Trial& trial, const Workload& wor
     return arrays;
 }
 
-/// Returns every second result, from `first` on.
+/// Returns the results with the indices `first`, `first` + 2, ...
 Results every_second(const Results& results, std::int64_t first)
 {
     Results some;
@@ -362,7 +362,7 @@ const Relation& relation(std::string_view name)
 
 namespace {
 
-/// True if relations try the operator's scan and not its fold.
+/// True if relations are tried on the operator's scan instead of its fold.
 bool scans_columns(const Operator& op) { return op.scan && !op.map && !has_rows(op); }
 
 std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, const Stage& stage)
@@ -375,7 +375,7 @@ std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, 
         auto reason = setting.catalogue.unmet(stage, problem);
         if (!reason)
             return std::nullopt;
-        // Prefers a reason about the operator to a reason about the form, because it explains more.
+        // Prefers a reason about the operator, which explains more than a reason about the form.
         if (!first || first->starts_with("takes segments"))
             first = std::move(reason);
     }
@@ -437,7 +437,7 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
             try_it();
     } catch (const simt::SimtError& error) {
         fault(error);
-    } catch (const InternalError& error) {  // the kernel found an impossible number of segments
+    } catch (const InternalError& error) {  // the kernel returned an impossible number of segments
         fault(error);
     }
     outcome.unjudged = trial.unjudged();
@@ -466,7 +466,7 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                                             const std::function<void(const std::string&)>& progress)
 {
     std::vector<RelationOutcome> outcomes;
-    // Relations concern the fold of one feature, or running results of columns.
+    // Relations apply to the fold of a single feature, or to running results of columns.
     const auto fold = without_outputs(of_one_feature(named.op));
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
         Setting of_fold{fold,

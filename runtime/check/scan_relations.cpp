@@ -20,8 +20,8 @@ void copy_entry(const Array& from, std::int64_t at, Array& into, std::int64_t to
                 from.data() + static_cast<std::size_t>(at) * width, width);
 }
 
-/// Copies half of the results of scan_states_operator(): the running states if `is_second`, else the states
-/// of segments.
+/// Copies half of the arrays that scan_states_operator() returns: the running states if `is_second` is true,
+/// otherwise the states of segments.
 Results half_of(const Results& results, bool is_second)
 {
     const auto num_fields = results.size() / 2;
@@ -33,13 +33,13 @@ Results half_of(const Results& results, bool is_second)
     return half;
 }
 
-/// An element, and the places of two states whose combination is the element's running state.
+/// An element, and the indices of two states whose combination is the element's running state.
 struct Pair {
     std::int64_t element, earlier, later;
 };
 
-/// Returns pairs for the elements of the parts that are scanned second. `cuts` holds the place where each
-/// segment is cut; for an uncut segment, its end.
+/// Cut segments are scanned in two parts. Returns a pair for each element of the part that is scanned second.
+/// `cuts` holds the index at which each segment is cut, or the segment's end if it is not cut.
 std::vector<Pair> pairs_of(std::span<const std::int64_t> offsets, std::span<const std::int64_t> cuts,
                            bool is_reverse)
 {
@@ -54,7 +54,7 @@ std::vector<Pair> pairs_of(std::span<const std::int64_t> offsets, std::span<cons
     return pairs;
 }
 
-/// Combines the two states of each pair, and writes the result to the pair's element in `states`.
+/// Combines the two states of each pair and stores the result in `states` at the pair's element.
 void join_pairs(const Operator& op, const std::vector<Pair>& pairs, Results& states)
 {
     const auto count = static_cast<std::int64_t>(pairs.size());
@@ -83,7 +83,7 @@ std::optional<Breach> attempt_last_of_scan(Trial& trial)
         const auto& fold = trial.material(state_operator(op), segments.copy(), "states folded");
         const auto results = trial.run(trial.material(states, segments.copy(), "states scanned").workload);
         const auto totals = half_of(results, false), running = half_of(results, true);
-        auto lasts = half_of(results, false);  // an empty segment has no last element
+        auto lasts = half_of(results, false);  // an empty segment has no last element and keeps its fold
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
             for (std::size_t f = 0; f < lasts.size() && segments.length(s) != 0; ++f)
                 copy_entry(running[f].array, op.scan->reverse ? segments.begin(s) : segments.end(s) - 1,

@@ -34,7 +34,7 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem,
             }
         smaller = std::move(next);
     }
-    // Tries the smallest configurations first and stops at the first that fits, because evaluating conditions
+    // Tries the smallest configurations first and stops at the first valid one, because evaluating conditions
     // takes most of the time.
     std::ranges::stable_sort(smaller, {}, size);
     for (const auto& chosen : smaller) {

@@ -1,5 +1,5 @@
 #pragma once
-// Configurations of a stage with small tiles, so that little data crosses many borders.
+// Configurations of a stage with small tiles, so that even few elements fill many tiles.
 #include <string_view>
 
 #include "codegen/catalogue.h"
@@ -7,16 +7,16 @@
 
 namespace segfold::regress {
 
-/// Returns the stage's configuration with the smallest product of tunables, whatever its speed. The tunable
-/// called `uncounted` does not count in the product. `shape` holds the known sizes of the data.
+/// Returns the valid configuration of a stage with the smallest product of tunables, regardless of speed. The
+/// product leaves out the tunable called `uncounted`. `shape` holds the known sizes of the data.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
                                                    std::string_view uncounted = {}, const Shape& shape = {});
 
-/// Returns the smallest configuration with each tunable raised to its next value, if the conditions allow
-/// that value. If the usual plan has the same value, takes the value after it.
+/// Starts from the smallest configuration and raises each tunable to its next value that the conditions
+/// allow. Skips a value that the usual plan has too.
 ///
-/// This configuration runs text that the smallest one leaves out. Loops that halve the threads take one more
-/// round than in the smallest and the usual plan.
+/// This configuration runs code that the smallest configuration omits. Loops that halve the number of threads
+/// run one round more than in the smallest and the usual plan.
 [[nodiscard]] Configuration next_configuration(const Stage& stage, const Problem& problem,
                                                const Shape& shape = {});
 

@@ -9,8 +9,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// Returns a breach that some rank has found, the same breach on every rank. All ranks must call this.
-/// Without ranks, returns `own`.
+/// Returns `own` if this rank found a breach, otherwise the breach of the first rank that found one. Nothing
+/// if no rank did. All ranks must call this. Without ranks, returns `own`.
 std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
 {
     auto* ranks = trial.setting().ranks;
@@ -26,7 +26,7 @@ std::optional<Breach> agreed(Trial& trial, std::optional<Breach> own)
     return own;
 }
 
-/// Returns the number of slices, or for ranks the number of elements per slice.
+/// Returns the number of slices; for ranks, the number of elements per slice.
 std::int64_t count_of(Trial& trial, Spread spread, std::int64_t num_elements)
 {
     const auto slices = 2 + trial.lot(6, 15);
@@ -38,7 +38,7 @@ std::int64_t count_of(Trial& trial, Spread spread, std::int64_t num_elements)
                : std::max<std::int64_t>(1, num_elements / (trial.lot(7, 2) * slices + 1));
 }
 
-/// Makes some segments that are several blocks long, and some that begin and end within a block.
+/// Returns segments of which some are several blocks long, and some begin and end within one block.
 Segments segments_of_blocks(SegmentForm form)
 {
     const std::vector<std::int64_t> lengths = {5, 3 * kJoinBlock + 77, kJoinBlock, 1, kJoinBlock + 1, 300};
@@ -50,7 +50,7 @@ Segments segments_of_blocks(SegmentForm form)
     return whole_segments(n);
 }
 
-/// Compares the reproducible stage's results in parts with its results in one slice, bit for bit.
+/// Runs the reproducible stage in parts and in one slice, and compares the results bit for bit.
 std::optional<Breach> attempt_reproducible(Trial& trial, Spread spread)
 {
     if (trial.stage().name != kReproducibleStage)

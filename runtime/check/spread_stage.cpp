@@ -13,7 +13,8 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;  // bytes that stay free beside the slices
+// Bytes of memory that an engine keeps free beside the slices.
+constexpr std::int64_t kSpareBytes = std::int64_t{1} << 26;
 
 SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
 {
@@ -31,7 +32,7 @@ SliceProblem problem_of(const Workload& workload, const SpreadStage& how)
     return problem;
 }
 
-/// Returns a source that streams these segments.
+/// Returns a source that streams `segments`.
 SegmentSource source_of(const Segments& segments)
 {
     switch (segments.form) {
@@ -53,7 +54,7 @@ StreamInput input_of(const Workload& workload)
     return input;
 }
 
-/// Collects the results of all ranks, in rank order, on every rank. All ranks must call this.
+/// Returns the results of all ranks, in rank order, on every rank. All ranks must call this.
 Results gathered(Communicator& ranks, const RankResults& mine)
 {
     Results all;
@@ -121,7 +122,7 @@ Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workloa
         const auto each = bytes_of_slices(workload.op, input, engine != nullptr, n).each();
         StreamOptions options;
         options.memory_bytes = static_cast<std::int64_t>(each * static_cast<double>(room)) + 1;
-        if (engine)  // with an engine, slices get only part of memory_bytes
+        if (engine)  // an engine gives slices only part of memory_bytes
             options.memory_bytes += options.memory_bytes / 8 + kSpareBytes;
         Stream stream(device.device, problem_of(workload, how), std::move(input), options, std::move(engine));
         constexpr auto kAll = std::numeric_limits<std::int64_t>::max();

@@ -1,6 +1,6 @@
 #pragma once
-// Runs one stage on parts of a workload: slices, devices or ranks. The stage folds the segments inside parts,
-// and also pieces of cut segments if it can.
+// Runs one stage on a workload in parts: slices, devices or ranks. The stage folds the segments inside each
+// part and, if it can, the pieces of segments that are cut.
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,40 +13,42 @@
 
 namespace segfold::regress {
 
-/// The stage and options with which parts are folded.
+/// The stage and the options for folding parts.
 struct SpreadStage {
     const OperatorLaws& laws;
     const Catalogue& catalogue;
     const Stage& stage;
-    /// Returns the configuration of `stage`, or of another stage that folds pieces if `stage` cannot.
+    /// Returns the configuration of `stage`. If another stage folds the pieces of cut segments, it is also
+    /// called for that stage.
     std::function<Configuration(const Stage&, const Problem&)> configure;
-    /// If true, the order of combination depends only on the data, as with `--reproducible`, whatever the
-    /// stage.
+    /// If true, the order of combination depends only on the data, as with `--reproducible`, for any stage.
     bool is_reproducible = false;
 };
 
-/// Folds a workload in slices, which are dealt to the devices. Pieces of a cut segment are folded in the form
-/// `whole`. If the stage does not take this form, the rule of thumb chooses another stage for the pieces.
+/// Folds a workload in slices, which are dealt out to the devices. Pieces of a cut segment are folded in the
+/// form `whole`. If the stage does not serve this form, the rule of thumb, which chooses plans without
+/// measurements, chooses a stage for the pieces.
 [[nodiscard]] Results run_sliced(std::span<const SliceDevice> devices, const Workload& workload,
                                  const SpreadStage& how, std::int64_t num_slices);
 
-/// The device that folds a rank's share.
+/// The device that folds a rank's share of the data.
 struct RankDevice {
     SliceDevice device;
-    /// For a GPU: makes an engine that copies a slice while an earlier slice is folded.
+    /// Makes an engine that copies one slice while the previous slice is folded. Set only for a GPU.
     std::function<std::unique_ptr<SliceEngine>()> make_engine = {};
 };
-/// Makes a device that runs parts on `backend`. Runs without an engine use `circumstances`.
+/// Makes a device that folds parts on `backend`. Runs without an engine use `circumstances`.
 [[nodiscard]] SliceDevice device_of(Backend& backend, const Circumstances& circumstances);
 [[nodiscard]] RankDevice rank_device_of(Backend& backend, const Circumstances& circumstances);
 
 /// Returns the reason why ranks cannot fold segments of this form; empty if they can.
 [[nodiscard]] std::string reason_against_ranks(const Segments& segments);
 
-/// Folds a workload on ranks, as a run of several processes does. All ranks must call it.
+/// Folds a workload on ranks, as a run of several processes does. All ranks must call this.
 ///
-/// Each rank streams its share in slices of at most `slice_elements` elements (0: one slice). Every rank has
-/// the workload and gets all results. If one rank fails, every rank throws its error.
+/// Every rank has the whole workload, folds its share, and returns all results. A share is streamed in slices
+/// of at most `slice_elements` elements, or in one slice if this is 0. If one rank fails, every rank throws
+/// its error.
 [[nodiscard]] Results run_by_ranks(AgreedRanks& ranks, const RankDevice& device, const Workload& workload,
                                    const SpreadStage& how, std::int64_t slice_elements = 0);
 

@@ -20,19 +20,20 @@ constexpr std::array<std::int64_t, 10> kWatched = {1, 2, 31, 33, 100, 257, 700, 
 constexpr std::int64_t kUniformLength = 100;
 constexpr int kMultiprocessors = 3;
 constexpr int kOtherMultiprocessors = 7;
-/// Elements behind the last compared segment: so many that grids of some stages depend on the device.
+/// Number of elements after the last compared segment. It is so large that the grids of some stages depend on
+/// the device.
 constexpr std::int64_t kBehind = 60000;
-/// Elements behind the last compared segment in the larger input.
+/// Number of elements after the last compared segment in the larger input.
 constexpr std::int64_t kMore = 90000;
 
-/// Lengths of segments, and the segments that are compared.
+/// Lengths of all segments, and which of them are compared.
 struct Arrangement {
     std::vector<std::int64_t> lengths;
-    std::vector<std::int64_t> watched;  ///< indices in `lengths` of the compared segments
+    std::vector<std::int64_t> watched;  ///< indices of the compared segments in `lengths`
 };
 
-/// Arranges the compared segments. Other segments of random length, drawn from `stream`, lie before each of
-/// them, and `behind` elements after the last.
+/// Arranges the compared segments. Before each of them lie other segments of random length, drawn from
+/// `stream`. After the last lie `behind` more elements.
 Arrangement arrange(SegmentForm form, std::uint64_t seed, std::uint64_t stream, std::int64_t behind)
 {
     Arrangement all;
@@ -65,7 +66,7 @@ Segments segments_of_arrangement(SegmentForm form, const Arrangement& arrangemen
                                         : segments_of(form, arrangement.lengths);
 }
 
-/// Makes a workload in which each value of a compared segment depends only on that segment and the place in
+/// Makes a workload in which a value of a compared segment depends only on the segment and the position in
 /// it.
 Workload workload_of_arrangement(const Operator& bracket, SegmentForm form, const Arrangement& arrangement)
 {
@@ -116,8 +117,8 @@ std::int64_t differences(const Hashes& left, const Hashes& right)
     return count;
 }
 
-/// Counts for each cause the segments whose trees change, and enters the counts in `row`. Returns the hashes
-/// of a run without any of the causes.
+/// Counts, for each cause, the segments whose trees change, and stores the counts in `row`. Returns the
+/// hashes of the run that applies no cause.
 Hashes fill(TreeRow& row, const TreePlan& plan)
 {
     const auto form = plan.form;

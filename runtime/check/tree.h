@@ -1,5 +1,6 @@
 #pragma once
-// Finds the tree in which a plan combines a segment's elements, and what changes that tree.
+// Finds out in which tree (association order) a plan combines a segment's elements, and what changes this
+// tree.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -12,12 +13,12 @@
 
 namespace segfold::regress {
 
-/// A change that may alter the tree.
+/// A change to the input or the device that may alter a segment's tree.
 enum class TreeCause : std::uint8_t {
-    neighbours,  ///< segments before and after it have other lengths
+    neighbours,  ///< the segments before and after have other lengths
     alignment,   ///< arrays begin one element after an aligned address
-    size,        ///< more segments follow it in the data
-    device,      ///< another number of multiprocessors
+    size,        ///< more segments follow in the data
+    device,      ///< the device has another number of multiprocessors
 };
 
 /// Names of causes, in the order of TreeCause.
@@ -28,11 +29,11 @@ struct TreeRow {
     std::string stage;
     SegmentForm form = SegmentForm::offsets;
     Configuration configuration;
-    /// Number of segments whose tree changed, by cause; nothing if the form does not allow the change.
+    /// Number of segments whose tree changed, for each cause; nothing if the form does not allow this change.
     std::array<std::optional<std::int64_t>, kTreeCauses.size()> changed;
-    /// Number of the tree, from 0. Rows of one form with equal numbers share a tree.
+    /// Number of the tree, counted from 0. Rows of one form with the same number have the same tree.
     int tree = 0;
-    std::string fault;  ///< a fault that simt found; then no result is set
+    std::string fault;  ///< fault that simt found; the results are then not set
 };
 
 /// The stages and plans to examine.
@@ -43,11 +44,12 @@ struct TreeRequest {
     std::uint64_t seed = 7;
 };
 
-/// Returns a hash operator with the columns and laws of `op`. It is neither associative nor commutative, so
-/// results are equal if trees are equal, and otherwise only with probability 2^-64. Its identity is neutral.
+/// Returns an operator that hashes the tree, with the columns and laws of `op`. Equal trees give equal
+/// results; different trees give equal results with probability 2^-64, because the operator is neither
+/// associative nor commutative. Its identity is neutral.
 [[nodiscard]] Operator bracket_operator(const Operator& op);
 
-/// Runs the plans of `op` on simt with bracket_operator() in its place, and compares the results of equal
+/// Runs the plans of `op` on simt, with bracket_operator() instead of `op`. Compares the results of equal
 /// segments of many lengths. Leaves out stages that cannot serve the operator.
 [[nodiscard]] std::vector<TreeRow> compare_trees(
     const Operator& op, const TreeRequest& request,

@@ -26,7 +26,7 @@ constexpr std::array<std::int64_t, 16> kBorders = {1,   2,   31,  32,  33,  63, 
                                                    127, 128, 129, 255, 256, 1023, 1024, 1025};
 constexpr std::array<std::int64_t, 8> kUniformLengths = {1, 2, 7, 31, 32, 33, 64, 100};
 
-/// Random streams for the data. Relations use other streams.
+/// Numbers of the random streams that generate the data. Relations use other numbers.
 enum Stream : std::uint64_t { kLengths = 100, kUniform, kFirst };
 
 Array index_array(const std::vector<std::int64_t>& values)
@@ -159,7 +159,7 @@ Segments Trial::usual_segments(SegmentForm form, const Operator& op) const
 
 const Material& Trial::material(const Operator& op, Segments segments, const std::string& key) const
 {
-    // A derived operator has the same name as its original, but other results if the original has a finish.
+    // A derived operator may have the same name as its original and differ only in finish, empty or outputs.
     auto full_key =
         fmt::format("{} {} {} {} {} {}", op.name, op.finish.has_value() || op.empty.has_value(),
                     op.outputs.size(), static_cast<int>(segments.form), segments.num_elements, key);
@@ -307,7 +307,7 @@ std::optional<Breach> Trial::unequal_bits(const Results& results, const Results&
                 fmt::format("{} {}, {} otherwise", count_text(count, "segment"), what, usual_count));
         num_places = std::max(num_places, count);
     }
-    // Running results have one value per element, results of a fold one per segment.
+    // Running results have one value per element; results of a fold have one value per segment.
     const auto* place_name = setting_.op.outputs.empty() ? "segment" : "place";
     std::string fields;
     for (std::int64_t place = 0; place < num_places; ++place) {

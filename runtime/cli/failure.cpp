@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kInput = 2, kMachine = 3, kOurFault = 4;
 
-/// True if a failure must also be reported as a JSON document. False for a worker of tune, whose standard
-/// output carries only the messages of its protocol.
+/// True if a failure must also be reported as a JSON document. The worker of tune never does so, because its
+/// standard output carries a protocol.
 bool asks_for_document(const Words& words)
 {
     if (words.empty())
@@ -31,8 +31,8 @@ bool asks_for_document(const Words& words)
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
-/// Removes ":NUMBER" from the end of `text` and returns the number. Returns nothing if `text` does not end
-/// so, or has no text before the colon.
+/// Removes ":NUMBER" from the end of `text` and returns the number. Returns nothing if there is no such end,
+/// or no text before it.
 std::optional<int> take_number(std::string_view& text)
 {
     constexpr std::size_t kMostDigits = 9;
@@ -48,14 +48,15 @@ std::optional<int> take_number(std::string_view& text)
     return number;
 }
 
-/// Returns the places at the beginnings of a message's lines: FILE:LINE: or FILE:LINE:COLUMN:.
+/// Returns the source places (FILE:LINE: or FILE:LINE:COLUMN:) with which lines of a message begin.
 Json places_of(const std::string& message)
 {
     Json places = Json::array();
     std::istringstream lines(message);
     for (std::string line; std::getline(lines, line);) {
         const auto end = line.find(": ");
-        // Excerpts are indented. A line that quotes a name before its first colon names no file.
+        // Skips indented lines, which are excerpts, and lines that quote a name before the first colon, which
+        // name no file.
         if (line.starts_with(' ') || end == std::string::npos || line.find('\'') < end)
             continue;
         auto file = std::string_view(line).substr(0, end);
@@ -82,8 +83,7 @@ Failure failure_of(const std::exception& error)
                 ours->exit_code(), ours->what()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
         return {"input", kInput, "out of memory; take fewer elements"};
-    // An error that arrives here is one whose cause was unknown: code that knows the cause throws a clearer
-    // error.
+    // An error of a standard type has an unknown cause. Code that knows the cause throws a clearer error.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
     if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
@@ -108,8 +108,8 @@ int report(const Words& words, const Failure& failure)
                              {"message", failure.message},
                              {"places", places_of(failure.message)}});
     } catch (const std::exception&) {
-        // Standard output cannot be written, which may be the reported failure itself. Standard error already
-        // has the message.
+        // Standard output cannot be written. This may be the reported failure itself. The message is already
+        // on standard error.
     }
     return failure.exit_code;
 }

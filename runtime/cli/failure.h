@@ -17,8 +17,8 @@ struct Failure {
 /// Returns the category, exit code and message of an exception.
 [[nodiscard]] Failure failure_of(const std::exception& error);
 
-/// Writes the message to standard error. If `words`, the words of the command line, contain --json, also
-/// writes the failure as a JSON document to standard output. Returns the failure's exit code.
+/// Writes the message to standard error. If the command line `words` contains --json, also writes the failure
+/// as a JSON document to standard output. Returns the failure's exit code.
 int report(const Words& words, const Failure& failure);
 
 }  // namespace segfold::cli

@@ -18,7 +18,7 @@ void put_back()
         sigaction(kSignals[i], &actions_before[i], nullptr);
 }
 
-/// Records the signal. Calls only functions that signal handlers may call.
+/// Records the signal. Calls only async-signal-safe functions.
 void on_signal(int signal)
 {
     came = signal;
@@ -32,7 +32,7 @@ InterruptGuard::InterruptGuard()
     came = 0;
     struct sigaction action = {};
     action.sa_handler = on_signal;
-    action.sa_flags = SA_ONSTACK;  // runs the handler on a stack of its own, because a fiber's stack is small
+    action.sa_flags = SA_ONSTACK;  // the handler gets its own stack, because a fiber's stack is small
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
         sigaction(kSignals[i], nullptr, &actions_before[i]);
         if (actions_before[i].sa_handler != SIG_IGN)

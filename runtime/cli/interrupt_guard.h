@@ -1,10 +1,10 @@
 #pragma once
-// Catches Ctrl-C during work whose results so far must be saved.
+// Catches Ctrl-C during work whose results so far must still be saved.
 
 namespace segfold::cli {
 
-/// While a guard exists, the first SIGINT or SIGTERM does not end the program. A second signal is handled as
-/// it was without the guard. Only one guard may exist at a time.
+/// While a guard exists, the first SIGINT or SIGTERM is only recorded. A second one acts as if there were no
+/// guard. At most one guard may exist at a time.
 class InterruptGuard {
 public:
     InterruptGuard();
@@ -12,7 +12,7 @@ public:
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-    /// Returns the signal received since the latest guard was made; 0 if none. Any thread may call it.
+    /// Returns the signal received since the last guard was made; 0 if none. Any thread may call this.
     [[nodiscard]] static int signal();
 };
 

@@ -16,7 +16,7 @@ std::span<const EmbeddedFile> language_files();
 namespace cli {
 namespace {
 
-/// The sections of dsl/README.md that users of the program need; the other sections are for developers.
+/// The sections of dsl/README.md for users of the program; the other sections are for developers.
 constexpr std::array<std::string_view, 8> kSections = {"Parts",
                                                        "Functions, arrays, loops, scalars, products",
                                                        "Write-back",
@@ -26,8 +26,7 @@ constexpr std::array<std::string_view, 8> kSections = {"Parts",
                                                        "Types and expressions",
                                                        "Grammar"};
 
-/// Replaces each Markdown link in the line by the link's text. A link to another site keeps its address in
-/// parentheses.
+/// Replaces each Markdown link by its text. Appends the address in parentheses if it is on another site.
 std::string without_links(std::string_view line)
 {
     std::string text;
@@ -48,7 +47,7 @@ std::string without_links(std::string_view line)
     return text;
 }
 
-/// Splits a row of a Markdown table at `|`, except within backquotes.
+/// Splits a row of a Markdown table at `|`, but not within backquotes.
 std::vector<std::string> split_row(std::string_view row)
 {
     std::vector<std::string> cells(1);
@@ -61,7 +60,7 @@ std::vector<std::string> split_row(std::string_view row)
         else
             cells.back() += c;
     }
-    cells.pop_back();  // empty cell after the last mark
+    cells.pop_back();  // the empty cell after the last `|`
     for (auto& cell : cells) {
         cell.erase(0, cell.find_first_not_of(' '));
         cell.erase(cell.find_last_not_of(' ') + 1);
@@ -69,7 +68,7 @@ std::vector<std::string> split_row(std::string_view row)
     return cells;
 }
 
-/// Aligns rows as columns of text. The last column is not padded.
+/// Aligns cells in columns. Leaves the last column unpadded.
 std::string align(const std::vector<std::vector<std::string>>& rows)
 {
     std::vector<std::size_t> widths;
@@ -88,7 +87,7 @@ std::string align(const std::vector<std::vector<std::string>>& rows)
     return text;
 }
 
-/// Converts Markdown to terminal text: no marks, no links, aligned tables, indented code.
+/// Converts Markdown to terminal text, without markup and links, with aligned tables and indented code.
 class TerminalPage {
 public:
     void add(std::string_view line)

@@ -4,8 +4,7 @@
 
 namespace segfold::cli {
 
-/// Returns the description of the language as one page for a terminal: parts, types, expressions, functions,
-/// precedence, grammar.
+/// Returns the description of the operator language as one page for a terminal.
 std::string language_page();
 
 }  // namespace segfold::cli

@@ -1,4 +1,4 @@
-// The program's entry, and the only place that catches all exceptions.
+// The entry point of the program. Only here are all exceptions caught.
 #include <csignal>
 #include <exception>
 
@@ -10,10 +10,10 @@
 
 int main(int argc, char** argv)
 {
-    // The reader of standard output may close it at any time. Writing must then fail with an error number and
-    // not end the program.
+    // The reader of standard output may close it at any time. Writing must then return an error instead of
+    // ending the program.
     std::signal(SIGPIPE, SIG_IGN);
-    // Exceeding a limit on file sizes must also fail with an error number.
+    // Exceeding the limit on file sizes must also return an error.
     std::signal(SIGXFSZ, SIG_IGN);
     segfold::remove_leftovers_at_signals();
     segfold::cuda::keep_memory_for_compilations();

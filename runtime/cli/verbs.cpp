@@ -27,7 +27,7 @@ namespace {
 struct Verb {
     std::string_view name;
     int (*run)(const Words& words);
-    bool takes_ranks = false;  ///< true if all processes that MPI started share the verb's work
+    bool takes_ranks = false;  ///< true: all processes that MPI started share the work
 };
 
 constexpr std::array kVerbs = {
@@ -39,10 +39,10 @@ constexpr std::array kVerbs = {
     Verb{"cache", verb_cache},           Verb{"operators", verb_operators},
 };
 
-constexpr std::string_view kSchemaTopic = "schema";  ///< the JSON schema, which has no help page
+constexpr std::string_view kSchemaTopic = "schema";  ///< prints the JSON schema; there is no help page for it
 constexpr std::string_view kLanguageTopic = "language";
 
-/// Returns the page `help/NAME.txt`; null if there is none.
+/// Returns the help page `help/NAME.txt`; null if there is none.
 const EmbeddedFile* find_page(std::string_view name)
 {
     for (const auto& file : cli_help_files())
@@ -117,8 +117,8 @@ int run_verb(const Verb& verb, const Words& words)
     return exit_code;
 }
 
-/// True if this process has nothing to do, because MPI started several processes and rank 0 does all the
-/// work.
+/// True if this process has no work. MPI has started several processes, and rank 0 does the whole work of
+/// this verb.
 bool is_idle_rank(const Words& words)
 {
     if (announced_rank() == 0)

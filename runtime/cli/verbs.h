@@ -4,8 +4,7 @@
 
 namespace segfold::cli {
 
-// Each function takes the words after the verb and returns the program's exit code. It throws an exception if
-// the verb fails.
+// Each function takes the words after the verb and returns the program's exit code. Throws if the verb fails.
 int verb_run(const Words& words);
 int verb_scan(const Words& words);
 int verb_check(const Words& words);
@@ -19,7 +18,7 @@ int verb_operators(const Words& words);
 int verb_regress(const Words& words);
 int verb_tune(const Words& words);
 
-/// Runs the command line `words`, without the program's name. Returns the exit code.
+/// Runs the command line and returns the exit code. `words` does not contain the program's name.
 int dispatch(const Words& words);
 
 }  // namespace segfold::cli

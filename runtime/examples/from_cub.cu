@@ -1,4 +1,4 @@
-// Sums segments by CUB and by segfold: the same arrays in device memory, and the same stream.
+// Sums segments with CUB and with segfold, on the same arrays in device memory and the same stream.
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include <segfold/segfold.h>
@@ -23,7 +23,7 @@ void sum_by_segfold(const float* values, const int* ends, float* sums, cudaStrea
     auto plan = session.plan(segfold::standard_operator("sum_f32"), segments, num_elements);
     plan.run({segfold::on_device(values, num_elements)}, segments, {segfold::on_device(sums, num_segments)},
              stream);
-    cudaStreamSynchronize(stream);  // the plan's end frees its program and scratch memory
+    cudaStreamSynchronize(stream);  // the plan's destructor frees memory that the kernels use
 }
 
 int main()

@@ -1,11 +1,11 @@
-// Runs an operator that does not commute on a stream, in a CUDA graph that is captured once and replayed.
+// Captures a fold with a non-commutative operator into a CUDA graph, and replays the graph on a stream.
 #include <cuda_runtime.h>
 
 #include <segfold/segfold.h>
 #include <algorithm>
 #include <iostream>
 
-// Composes maps x -> scale x + shift of unsigned 32-bit numbers. Results are exact and depend on the order.
+// Composes maps x -> scale x + shift of unsigned 32-bit integers. Results are exact and depend on order.
 struct Map : segfold::State {
     Field<unsigned> scale{"scale", 1u}, shift{"shift", 0u};
 };

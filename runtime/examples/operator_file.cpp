@@ -1,4 +1,4 @@
-// Reads the text of an operator from a file when the program runs, and folds with a scalar.
+// Reads an operator from a text file at run time, and folds with a scalar parameter.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <string>
@@ -7,7 +7,7 @@
 int main(int count, char** arguments)
 try {
     const std::string path = count > 1 ? arguments[1] : "modular.seg";
-    const auto product = segfold::read_operator(path);  // messages name the path, line and column
+    const auto product = segfold::read_operator(path);  // error messages name the path, line and column
     const std::vector<unsigned> values = {3, 1, 4, 1, 5, 9, 2, 6, 5}, modulus = {7};
     segfold::Session session;
     const auto folded = session.fold(product, {values, modulus}, segfold::uniform(3));

@@ -1,4 +1,4 @@
-// Adds a stage of your own: one CUDA file in a folder. A run takes the stage if `suits` ranks it first.
+// Adds a user-written stage: one CUDA file in a folder. Its `suits` line decides whether a run uses it.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// Computes running results within segments, and within groups whose elements stand in any order.
+// Computes running results within segments, and within groups whose elements are in any order.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

@@ -1,4 +1,4 @@
-// Folds a stream that is larger than the bound on memory. Its elements are generated when they are read.
+// Folds a stream that is larger than the memory limit. Its elements are generated when they are read.
 #include <segfold/segfold.h>
 #include <algorithm>
 #include <iostream>
@@ -11,7 +11,7 @@ try {
         [&next](std::span<float> into) {
             for (float& value : into)
                 value = static_cast<float>(next++ % 1000);
-            return std::ssize(into);  // smaller only at the end
+            return std::ssize(into);  // fewer than into.size() only at the end
         },
         10'000'000);  // or segfold::StreamArray::file("readings.npy")
 
@@ -20,7 +20,7 @@ try {
     double highest = 0;
     const auto streamed = segfold::fold_stream(
         session, mean, {readings}, segfold::uniform(400), {.memory_bytes = 1 << 20},
-        [&](const segfold::Folded& means, std::int64_t) {  // called for the next segments in order
+        [&](const segfold::Folded& means, std::int64_t) {  // called with the next results
             for (const double value : means.values<double>())
                 highest = std::max(highest, value);
         });

@@ -1,4 +1,4 @@
-// Sums segments. This is the shortest program.
+// Sums the segments of an array.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

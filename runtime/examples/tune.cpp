@@ -1,4 +1,4 @@
-// Tunes once. A file keeps the fastest plan for later runs on this GPU with the same problem and shape.
+// Searches for the fastest plan. A file stores it for later runs on this GPU with the same problem and shape.
 #include <segfold/segfold.h>
 #include <iostream>
 #include <vector>

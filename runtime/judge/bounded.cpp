@@ -12,7 +12,7 @@
 namespace segfold {
 namespace {
 
-// Segments of this length and longer are judged one by one, each by all threads.
+// Segments with at least this many elements are judged one at a time. All threads share each of them.
 constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;
 
 class BoundedComparison {
@@ -29,8 +29,8 @@ public:
     Comparison run()
     {
         const std::int64_t num_segments = workload_.segments.num_segments;
-        // Most segments agree at once. The others are judged afterwards: long segments first, each by all
-        // threads.
+        // Most segments agree within 4 ulp. The others are judged afterwards, long segments first. All
+        // threads share each long segment.
         std::vector<std::int64_t> open;
         for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
             std::vector<std::int64_t> open_here;
@@ -53,8 +53,8 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
-        // If few segments are refused, these are folded once more, divided into runs of elements like those
-        // of a kernel's lanes.
+        // If few segments are refused, each is judged once more with folds by runs, in which every lane of a
+        // kernel folds a run of neighbouring elements.
         const bool are_few = refused_.size() <= kFewSegments;
         for (auto& [segment, verdict] : refused_) {
             if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
@@ -114,7 +114,7 @@ private:
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
         }
-        // Ties go to the lowest segment, so that the number of threads does not matter.
+        // If ratios are equal, the lowest segment is kept, so that the number of threads does not matter.
         if (worst_ < 0 || verdict.ratio > worst_ratio_ ||
             (verdict.ratio == worst_ratio_ && segment < worst_)) {
             worst_ratio_ = verdict.ratio;
@@ -127,7 +127,7 @@ private:
         return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
-    /// Describes a segment. Makes all folds if no verdict is known, so that the bound shown does not depend
+    /// Describes a segment. If no verdict is known, makes all folds, so that the bound shown does not depend
     /// on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {

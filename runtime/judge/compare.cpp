@@ -17,7 +17,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kShownElements = 8;  // number of elements shown at each end of a segment
+constexpr std::int64_t kShownElements = 8;  // most elements shown at each end of a segment
 
 void check_shape(const Operator& op, const Workload& workload, const Results& results,
                  const std::string& name)
@@ -85,7 +85,7 @@ Comparison compare_bits(const Workload& workload, const Results& actual, const R
     return comparison;
 }
 
-/// Adds the values of the other results to a description of the actual results.
+/// Adds the values of `other` to `described`, a description of the actual results.
 void add_other(std::optional<ComparedSegment>& described, const Results& other)
 {
     if (!described)
@@ -94,8 +94,8 @@ void add_other(std::optional<ComparedSegment>& described, const Results& other)
         described->fields[f].other = value_text(other[f].array, described->segment);
 }
 
-/// Turns a description of the other results into a description of the actual results, with the other values
-/// beside the actual ones.
+/// `described` describes the other results. Changes it to describe the actual results, with the other values
+/// as `ComparedField::other`.
 void turn_around(std::optional<ComparedSegment>& described, const Results& actual)
 {
     if (!described)
@@ -257,7 +257,7 @@ Comparison Judge::compare_segments(const Results& actual) const
     return comparison;
 }
 
-/// If results of segments and outputs of elements are both wrong, reports the results of segments.
+/// Reports the results of segments even if outputs of elements are wrong too.
 Comparison Judge::compare(const Results& actual) const
 {
     check_shape(op_, workload_, actual, "the results");

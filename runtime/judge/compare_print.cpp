@@ -21,7 +21,6 @@ std::string place_of(const ComparedSegment& segment)
                        segment.end - 1, length);
 }
 
-/// Returns "no digit" or, for example, "0.5 digits".
 std::string digits_text(double digits)
 {
     return digits < 0.05 ? "no digit" : fmt::format("{:.1f} digits", digits);
@@ -31,8 +30,8 @@ bool is_wrong(const ComparedField& field) { return field.wrong; }
 bool is_overflowed(const ComparedField& field) { return field.overflowed; }
 bool is_unjudged(const ComparedField& field) { return field.unjudged(); }
 
-/// Returns "mean is 3.25, reference says 3.5, bound 2.1e-06" for the fields that `marked` accepts, or for all
-/// fields if it accepts none.
+/// Describes the fields that `marked` accepts, or all fields if it accepts none: "mean is 3.25, reference
+/// says 3.5, bound 2.1e-06".
 std::string fields_of(const ComparedSegment& segment, const Comparison& comparison,
                       bool (&marked)(const ComparedField&) = is_wrong)
 {
@@ -72,7 +71,7 @@ std::int64_t num_judged(const Comparison& comparison)
     return comparison.num_segments - comparison.num_overflowed - comparison.num_unjudged;
 }
 
-/// Returns text on the number of judged segments that agree.
+/// Returns how many of the judged segments agree, as text.
 std::string agreement(const Comparison& comparison)
 {
     const auto judged = num_judged(comparison);
@@ -95,8 +94,8 @@ std::string agreement(const Comparison& comparison)
 
 }  // namespace
 
-/// Returns "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values on the way
-/// overflow, ...".
+/// Returns a sentence such as "nothing can be said of segment 3 (...): result is inf, reference says 3e+38;
+/// values on the way overflow, ...".
 std::string print_overflow(const Comparison& comparison)
 {
     if (!comparison.first_overflowed)

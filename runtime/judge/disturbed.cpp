@@ -10,11 +10,12 @@ namespace {
 
 using Wide = Machine<long double>;
 
-/// Returns the largest relative error of an instruction's value in working precision; 0 if the instruction is
-/// exact.
+/// Returns the largest relative rounding error of an instruction in working precision; 0 if the instruction
+/// is exact.
 long double movement_of(const Instruction& step)
 {
-    constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
+    // CUDA's functions err by up to 2 ulp, which is 4 unit roundoffs.
+    constexpr long double kFunctionError = 4;
     switch (step.opcode) {
         case Opcode::add:
         case Opcode::subtract:
@@ -38,7 +39,7 @@ long double movement_of(const Instruction& step)
     }
 }
 
-/// Sets the slot to NaN, or to 0 if `type` is not floating-point, in place of a value that cannot be read.
+/// Stores NaN, or 0 if `type` is not floating-point, instead of a value that cannot be read.
 void set_unknown(WideValue& slot, Type type)
 {
     if (is_float(type))
@@ -47,13 +48,13 @@ void set_unknown(WideValue& slot, Type type)
         slot.bits = 0;
 }
 
-/// True if the value is 0 or the type could hold it with four bits of its significand to spare.
+/// True if the value is 0, or if `type` could represent it with a significand that is four bits shorter.
 bool fits_with_room(Type type, long double value)
 {
     constexpr int kRoom = 4;
     constexpr int kWideDigits = std::numeric_limits<long double>::digits;
     const int digits = type == Type::f16 ? 11 : type == Type::bf16 ? 8 : type == Type::f32 ? 24 : 53;
-    // Adding and subtracting a larger number removes the value's low bits (Dekker 1971).
+    // Adding and then subtracting a larger number rounds off the value's low bits (Dekker 1971).
     const auto push = static_cast<long double>(std::uint64_t{1} << (kWideDigits - digits + kRoom));
     const long double pushed = value * (push + 1);
     return pushed - (pushed - value) == value;
@@ -120,8 +121,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         }
         if (step.opcode == Opcode::jump_unless)
             continue;
-        // Only a disturbed index can lie outside of a table, because the reference has read at all other
-        // indices without an error.
+        // Only a disturbed index can lie outside of a table. The reference has already read at all
+        // undisturbed indices without an error.
         if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
             set_unknown(slots[step.out], step.target);
         if (frame.movements[at] == 0)
@@ -129,8 +130,8 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         auto& value = slots[step.out].real;
         if (fits_with_room(type_of_value(step), value))
             continue;
-        // The error is half a unit to one unit, up or down. In short folds, errors of equal size would cancel
-        // too often.
+        // The random error is half a unit to one unit roundoff, up or down. Errors of one fixed size would
+        // cancel too often in short folds.
         const std::uint64_t draw = mix_bits(lot + at);
         const long double size = 0.5L + 0.5L * static_cast<long double>(draw >> 11) * 0x1p-53L;
         const long double movement = frame.movements[at] * size;

@@ -1,6 +1,6 @@
 #pragma once
-// Runs an operator in wide precision with a small random error in place of each rounding. The distance by
-// which these errors move the results shows how well the data determine the results.
+// Runs an operator in wide precision, and replaces each rounding by a small random error. The larger the
+// change of the results, the less the data determine them.
 #include <cstdint>
 #include <vector>
 
@@ -9,14 +9,15 @@
 
 namespace segfold {
 
-/// Runs an operator's parts in long double. Where working precision would round, it moves the value by about
-/// the unit roundoff of its type, up or down at random.
+/// Runs an operator's parts in long double. Wherever working precision would round, adds a random error of
+/// about the unit roundoff of the value's type.
 ///
-/// A value is not moved if its type could hold it with four bits less, so sums of small integers stay exact.
-/// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
-/// times as far. The random errors depend only on the seed and on the place in the fold.
+/// A value gets no error if its type could represent it with a significand four bits shorter, so sums of
+/// small integers stay exact. Functions that CUDA computes to within 2 ulp (exp, sin, pow, ...) get an error
+/// four times as large. The errors depend only on the seed and on the position in the fold.
 ///
-/// Source: Monte Carlo arithmetic, Parker 1997, but with errors near full size and random signs.
+/// Source: Monte Carlo arithmetic, Parker 1997. Unlike there, the errors are near full size and have random
+/// signs.
 class DisturbedEvaluator {
 public:
     using Value = WideValue;
@@ -27,18 +28,18 @@ public:
     [[nodiscard]] std::size_t state_fields() const { return bytecode_->state.size(); }
 
     void lift(std::int64_t index, std::int64_t position, std::int64_t segment, Value* state);
-    /// `node` differs for each combination of a fold. `out` may be one of the operands.
+    /// `node` must differ for each combination of a fold. `out` may be one of the operands.
     void combine(const Value* earlier, const Value* later, std::int64_t node, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
     void map(std::int64_t index, std::int64_t position, std::int64_t segment, std::int64_t length,
              const Value* result, Value* out);
-    /// `out` of map() and scan() has room for all outputs and receives the outputs that the part sets.
+    /// For map() and scan(), `out` has room for all outputs. Only the outputs that the part sets are written.
     void scan(std::int64_t index, std::int64_t position, std::int64_t segment, const Value* before,
               const Value* through, Value* out);
 
 private:
-    /// A program, its slots, and the relative distance by which each instruction's value is moved.
+    /// A program, its slots, and the largest relative error of each instruction.
     struct Frame {
         const Program* program;
         std::vector<Value> slots;
@@ -53,7 +54,7 @@ private:
     const OperatorInputs* inputs_;
     std::uint64_t seed_;
     Frame lift_, combine_, finish_, empty_, map_, scan_;
-    std::vector<Value> values_;  ///< values of the outputs of a part
+    std::vector<Value> values_;  ///< values of the outputs that a part sets
 };
 
 /// Returns the value of `type` nearest to `value`. If `type` is not floating-point, returns `value`.

@@ -1,5 +1,5 @@
 #pragma once
-// Folds one segment in other association orders than the reference.
+// Folds one segment in bracketings and element orders other than the reference's.
 #include <algorithm>
 #include <cstdint>
 #include <future>
@@ -11,37 +11,38 @@
 
 namespace segfold {
 
-/// The bracketings of a fold, for a segment with the elements a, b, c, d.
+/// The bracketings of a fold. For the elements a, b, c, d, `left` combines ((a b) c) d, and `balanced`
+/// combines (a b) (c d).
 ///
-/// `left` combines ((a b) c) d, and `balanced` combines (a b) (c d). `random` splits the elements at random
-/// places. `runs` folds runs of elements from left to right, and joins the runs by a balanced tree.
+/// `random` splits the elements at random places. `runs` divides them into runs of neighbouring elements,
+/// folds each run from left to right, and combines the runs in a balanced tree.
 enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
 
-/// Lengths of the runs into which FoldOrder::runs divides a segment. The first run has `first` elements, each
-/// other run has `width` elements, except that the last run may be shorter. 0 < first <= width.
+/// Lengths of the runs into which FoldOrder::runs divides a segment. The first run has `first` elements,
+/// every other run `width` elements; the last run may be shorter. 0 < first <= width.
 struct Runs {
     std::int64_t width = 1;
     std::int64_t first = 1;
 };
 
-/// Mixes the bits of a number well enough to make random values of consecutive numbers.
+/// Hashes a number, so that consecutive numbers give unrelated random values.
 constexpr std::uint64_t mix_bits(std::uint64_t bits) { return RandomSequence(bits).at(0); }
 
-/// An order of a segment's elements that a commutative operator permits.
+/// A reordering of a segment's elements, for commutative operators.
 ///
-/// If `width` is above 1, elements 0, width, 2 width, ... come first, then 1, width + 1, ... Threads that
-/// load side by side take elements in this order.
+/// If `width` is above 1, elements 0, width, 2 width, ... come first, then elements 1, width + 1, ... This is
+/// the order of threads that load neighbouring elements.
 struct Stripes {
     std::int64_t begin = 0;
     std::int64_t length = 0;
     std::int64_t width = 1;
 
-    /// Returns the index of the element at `place` in the order.
+    /// Returns the index of the element at position `place` of this order.
     [[nodiscard]] std::int64_t element(std::int64_t place) const
     {
         if (width <= 1)
             return begin + place;
-        // The first `long_ones` stripes have one element more than the other stripes.
+        // The first `long_ones` stripes have one element more than the others.
         const std::int64_t short_length = length / width;
         const std::int64_t long_ones = length % width;
         const std::int64_t in_long_ones = long_ones * (short_length + 1);
@@ -55,9 +56,9 @@ struct Stripes {
 /// Folds one segment along a tree.
 ///
 /// `Folder` is a copyable type with `Value`, `state_fields()`, `lift(index, Value* state)` and
-/// `combine(earlier, later, node, out)`. `node` is different for each combination of the tree; `out` may be
-/// one of the operands. The tree depends only on length, order and seed, not on the number of threads that
-/// fold its branches. Only FoldOrder::runs uses `runs`.
+/// `combine(earlier, later, node, out)`. `node` differs for each combination of the tree, and `out` may be
+/// one of the operands. The tree depends only on length, order and seed, not on the number of threads. `runs`
+/// is used only by FoldOrder::runs.
 template <class Folder>
 class TreeFold {
 public:
@@ -72,7 +73,7 @@ public:
           arena_(kMaxDepth * folder_.state_fields())
     {}
 
-    /// Folds the elements and writes the state to `state`. There must be at least one element.
+    /// Folds the elements, of which there must be at least one, into `state`.
     void fold(int threads, Value* state)
     {
         if (order_ == FoldOrder::left)
@@ -84,7 +85,8 @@ public:
     }
 
 private:
-    // A split leaves at most three quarters on one side, so 2^63 elements need at most 152 levels.
+    // The larger side of a split has at most three quarters of the elements, so 2^63 elements need at most
+    // 152 levels.
     static constexpr std::size_t kMaxDepth = 160;
     static constexpr std::int64_t kMinParallelLength = std::int64_t{1} << 16;
 

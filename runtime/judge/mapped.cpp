@@ -13,7 +13,7 @@
 namespace segfold {
 namespace {
 
-constexpr int kMapFolds = 6;  ///< number of folds in working precision, and of disturbed folds
+constexpr int kMapFolds = 6;  ///< number of folds in working precision, and again of folds with random errors
 
 Results borrowed(const Results& returned, std::size_t first, std::size_t last)
 {
@@ -32,7 +32,7 @@ WideValue wide_at(const Array& array, std::int64_t i)
     return value;
 }
 
-/// Rounds a wide value to its type and returns it as the evaluator of working precision holds it.
+/// Rounds a wide value to its type. Returns it in the representation of the working-precision evaluator.
 Slot<double> rounded(Type type, const WideValue& value)
 {
     alignas(16) std::byte bytes[16];
@@ -52,10 +52,10 @@ WideValue widened(Type type, const Slot<double>& slot)
     return value;
 }
 
-/// The verdict on one output over the elements of a segment.
+/// The verdicts on one output for all elements of a segment.
 struct OutputVerdict {
-    /// `worst` is the judged verdict with the largest ratio. `unjudged` is the first verdict on a value that
-    /// cannot be judged.
+    /// `worst` is the verdict with the largest ratio among judged values. `unjudged` is the first verdict on
+    /// a value that cannot be judged.
     ValueVerdict worst, unjudged;
     std::int64_t worst_at = -1, overflowed_at = -1, unjudged_at = -1;
 
@@ -77,9 +77,9 @@ struct OutputVerdict {
     }
 };
 
-/// Returns the size of the output's largest value in the segment. Bounds are compared with this size: an
-/// element that nearly cancels is small itself, but a bound that is small beside the other elements can still
-/// judge it.
+/// Returns the size of the output's largest value in the segment. A bound is compared with this size. The
+/// size of the element itself would not do: it may be tiny because terms cancel, although the bound is small
+/// beside the other elements.
 long double largest_size(const WideField& output, std::int64_t begin, std::int64_t end)
 {
     long double largest = 0;
@@ -90,7 +90,7 @@ long double largest_size(const WideField& output, std::int64_t begin, std::int64
 
 }  // namespace
 
-/// The verdicts on segments, which several threads collect.
+/// Verdicts on segments, collected by several threads.
 struct MappedJudge::Found {
     std::int64_t num_wrong = 0, num_overflowed = 0, num_unjudged = 0;
     std::optional<ComparedSegment> first_wrong, worst, first_overflowed, first_unjudged;
@@ -125,8 +125,8 @@ struct MappedJudge::Found {
     }
 };
 
-/// Computes the outputs of one segment's elements again along other folds and scans, in working precision and
-/// with disturbed roundings. Elements must come in the order of the scan.
+/// Recomputes the outputs of one segment's elements with other folds and scans, in working precision and with
+/// random errors. Elements must be visited in the order of the scan.
 class MappedJudge::Again {
 public:
     Again(const MappedJudge& judge, std::int64_t segment)
@@ -148,7 +148,7 @@ public:
             start_scans();
     }
 
-    /// Computes the outputs of the next element in the order of the scan.
+    /// Computes the outputs of the next element in scan order.
     void compute(std::int64_t element)
     {
         for (std::size_t f = 0; f < working_.size(); ++f) {
@@ -220,7 +220,7 @@ private:
         disturbed_results_ = tolerance.sample_results(segment_, kMapFolds, true);
     }
 
-    /// Scans by chunks of several lengths, as kernels do by tiles.
+    /// Starts scans with several chunk lengths, because kernels scan by tiles.
     void start_scans()
     {
         constexpr std::int64_t kChunks[kMapFolds] = {RunningState<WideValue>::kEndless, 2, 8, 32, 256, 4096};
@@ -238,13 +238,15 @@ private:
     std::int64_t segment_, begin_, length_;
     Evaluator<double> evaluator_;
     std::vector<DisturbedEvaluator> evaluators_;
-    /// Results of the segment, for each fold in another order.
+    /// Results of the segment: [fold][field].
     std::vector<std::vector<Slot<double>>> results_;
     std::vector<std::vector<WideValue>> disturbed_results_;
     std::vector<RunningState<Slot<double>>> scans_;
     std::vector<RunningState<WideValue>> disturbed_scans_;
-    std::int64_t node_ = 0;                                    ///< number of disturbed combinations so far
-    std::vector<std::vector<WideValue>> working_, disturbed_;  ///< values of the element, for each output
+    /// Number of combinations with random errors so far.
+    std::int64_t node_ = 0;
+    /// Values of the current element: [output][sample].
+    std::vector<std::vector<WideValue>> working_, disturbed_;
 };
 
 Results outputs_of(const Operator& op, const Results& returned)

@@ -1,5 +1,5 @@
 #pragma once
-// Judges the outputs that an operator's `map` and `scan` compute for each element.
+// Judges the outputs that the `map` and `scan` of an operator compute for each element.
 #include "runtime/judge/compare.h"
 #include "runtime/judge/tolerance.h"
 
@@ -7,19 +7,19 @@ namespace segfold {
 
 /// Holds the reference outputs of a workload, and compares outputs with them.
 ///
-/// If nothing in the operator rounds, outputs must have the reference's bits. Otherwise each element gets a
-/// bound as in Tolerance: a few units in the last place, plus the distance by which its wide-precision output
-/// moves when the segment is folded or scanned in other orders or roundings are disturbed. A bound is too
-/// wide to judge by if it is large beside the output's largest value in the segment.
+/// If nothing in the operator rounds, outputs must have the bits of the reference. Otherwise each element
+/// gets a bound as in Tolerance. The bound is a few ulp, plus the change of the element's wide-precision
+/// output when the segment is folded or scanned in other orders, or with random errors. An output cannot be
+/// judged if its bound is large compared with the output's largest value in the segment.
 class MappedJudge {
 public:
     /// Computes the reference. The workload must outlive the judge.
     MappedJudge(const Workload& workload, JudgeOptions options);
 
-    /// Returns the reference's outputs, rounded to their types.
+    /// Returns the reference outputs, rounded to their types.
     [[nodiscard]] Results reference() const;
-    /// Compares outputs with the reference. `outputs` has one array for each output, as outputs_of() returns
-    /// them. A segment is wrong if one of its elements is wrong.
+    /// Compares outputs with the reference. `outputs` has one array per output, as outputs_of() returns them.
+    /// A segment is wrong if any of its elements is wrong.
     [[nodiscard]] Comparison compare(const Results& outputs) const;
     /// Compares two sets of outputs bit for bit.
     [[nodiscard]] Comparison compare_bits(const Results& outputs, const Results& others) const;
@@ -42,8 +42,8 @@ private:
     WideResults wide_;  ///< all results and outputs; set if they are compared within bounds
 };
 
-/// Returns the outputs among the arrays that a fold returned. segment_results_of() returns the results, which
-/// come before the outputs. Arrays are borrowed.
+/// A fold returns arrays of segment results, then arrays of outputs. outputs_of() returns the outputs,
+/// segment_results_of() the results. The returned arrays refer to the memory of `returned`.
 [[nodiscard]] Results outputs_of(const Operator& op, const Results& returned);
 [[nodiscard]] Results segment_results_of(const Operator& op, const Results& returned);
 

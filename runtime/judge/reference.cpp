@@ -20,7 +20,7 @@ constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
 constexpr std::int64_t kChunkLength = std::int64_t{1} << 9;
 
-/// A workload with its bytecode and inputs.
+/// A workload, its bytecode, and its arrays for the evaluator.
 struct Folding {
     explicit Folding(const Workload& checked)
         : workload(checked), bytecode(compile_bytecode(checked.op)), inputs(inputs_of(checked))
@@ -31,9 +31,9 @@ struct Folding {
     OperatorInputs inputs;
 };
 
-/// Folds chunks of elements from left to right, then the chunks' states. This rounds less than a plain sum,
-/// because fewer sums have their full size. If `chunk_length` is at least the number of elements, all
-/// elements are combined from left to right. `chunk` is memory for a state.
+/// Folds chunks of elements from left to right, then combines the states of the chunks. This rounds less than
+/// a plain left fold, because fewer partial sums are large. With a `chunk_length` of at least the number of
+/// elements, the fold is a plain left fold. `chunk` is memory for one state.
 template <class Real>
 void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int64_t begin, std::int64_t end,
                     std::int64_t position, std::int64_t segment, std::int64_t chunk_length, Slot<Real>* state,
@@ -50,7 +50,8 @@ void fold_in_chunks(Evaluator<Real>& evaluator, const Folding& folding, std::int
     }
 }
 
-/// Folds parts of a segment on all threads, then the parts' states, both from left to right.
+/// Divides a segment into parts that all threads fold, then combines the parts' states. Both steps go from
+/// left to right.
 template <class Real>
 void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Slot<Real>* state)
 {
@@ -75,8 +76,8 @@ void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Sl
         evaluator.combine(state, &states[part * n], state);
 }
 
-/// Folds every segment and calls `store(segment, result)` with the values of its result fields. If
-/// `in_chunks` is true, folds by chunks, and folds long segments on all threads.
+/// Folds every segment and calls `store(segment, result)` with its result fields. If `in_chunks` is true,
+/// folds in chunks, and long segments on all threads.
 template <class Real, class Store>
 void fold_segments(const Workload& workload, int threads, bool in_chunks, const Store& store)
 {
@@ -117,8 +118,8 @@ void fold_segments(const Workload& workload, int threads, bool in_chunks, const 
     }
 }
 
-/// Maps the elements of a segment and calls `store(element, outputs)` for each. Only the outputs that map
-/// computes are set.
+/// Computes map for the elements of a segment and calls `store(element, outputs)` for each. Only the outputs
+/// of map are set.
 template <class Real, class Store>
 void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluator<Real>& evaluator,
                  std::int64_t segment, const Slot<Real>* result, const Store& store)
@@ -134,8 +135,8 @@ void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluat
     }
 }
 
-/// Scans the elements of every segment and calls `store(element, outputs)` for each. Only the outputs that
-/// scan computes are set.
+/// Scans the elements of every segment and calls `store(element, outputs)` for each. Only the outputs of scan
+/// are set.
 template <class Real, class Store>
 void scan_segments(const Folding& folding, int threads, const Store& store)
 {
@@ -164,7 +165,7 @@ void scan_segments(const Folding& folding, int threads, const Store& store)
     });
 }
 
-/// True if nothing reads the results of segments, which are then not computed.
+/// True if the results of segments are neither returned nor read by map. They are then not computed.
 bool needs_no_results(const Operator& op) { return !op.keeps_results && !op.map; }
 
 template <class Real>
@@ -200,7 +201,7 @@ Results fold_and_round(const Workload& workload, int threads)
             scan_segments<Real>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
         if (!workload.op.outputs.empty())
-            // Throws for the first element that reads outside, which the parts above may not meet first.
+            // Reports the first element that reads outside; the parts above may have met another one.
             check_tables(workload);
         throw;
     }
@@ -226,7 +227,7 @@ Results map_elements(const Workload& workload, Results results, int threads)
 {
     auto mapped = allocate_results(workload);
     const auto first_output = mapped.size() - workload.op.outputs.size();
-    // Elements outside of all segments must be zero, whatever the form.
+    // Elements that lie in no segment must get zero in every form.
     for (std::size_t f = first_output; f < mapped.size(); ++f)
         std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
     const Folding folding(workload);
@@ -323,7 +324,7 @@ WideResults reduce_widely(const Workload& workload, int threads, bool is_associa
         if (workload.op.scan)
             scan_segments<long double>(folding, threads, store_outputs(folding.bytecode.scanned));
     } catch (const InputError&) {
-        // Throws for the first element that reads outside, which the loops above may not meet first.
+        // Reports the first element that reads outside; the loops above may have met another one.
         check_tables(workload);
         throw;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// The two states that a scan reads at each element: before the element and through it.
+// The two running states of a scan at each element: before the element and through it.
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace segfold {
 
-/// The state before the first element of a scan: the identity; without an identity, a state that nothing
-/// reads.
+/// Returns the state before the first element of a scan. This is the identity; without an identity, it is a
+/// state that no scan reads.
 template <class Real>
 std::vector<Slot<Real>> state_before_first(const Bytecode& bytecode)
 {
@@ -19,11 +19,11 @@ std::vector<Slot<Real>> state_before_first(const Bytecode& bytecode)
     return state;
 }
 
-/// Runs over the lifted elements of one segment in the order of a scan.
+/// Takes the lifted elements of one segment in scan order and keeps the running states.
 ///
-/// Chunks of elements are folded alone and combined with the state of all chunks before them, as kernels do
-/// with tiles. With chunks of length kEndless, elements are combined one after the other. A chunk holds only
-/// neighbouring elements, so the chunk length changes the bracketing and not the order of the elements.
+/// Each chunk of elements is folded alone and then combined with the state of all earlier chunks, as kernels
+/// do with tiles. With chunk length kEndless, elements are combined one after the other. Chunks hold
+/// neighbouring elements, so the chunk length changes only the bracketing, not the order of elements.
 template <class Value>
 class RunningState {
 public:
@@ -39,7 +39,8 @@ public:
           chunks_(before_.size())
     {}
 
-    /// Takes the next element. `combine(earlier, later, out)` joins states; `out` may be one of its operands.
+    /// Takes the next element. `combine(earlier, later, out)` combines states; `out` may be one of its
+    /// operands.
     template <class Combine>
     void take(const std::vector<Value>& lifted, const Combine& combine)
     {
@@ -78,7 +79,7 @@ private:
     std::vector<Value> chunks_;  ///< state of all closed chunks
 };
 
-/// Calls `visit(element)` for the elements from `begin` to `end` - 1 in the order of a scan.
+/// Calls `visit(element)` for the elements `begin` to `end` - 1 in scan order.
 template <class Visit>
 void visit_in_order(std::int64_t begin, std::int64_t end, bool is_reverse, const Visit& visit)
 {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
 
-/// Value ranges of a workload's data, and lengths of its tables. Each range is computed at its first use.
+/// Value ranges of a workload's arrays, and lengths of its tables. Each range is computed when first used.
 class WorkloadRanges {
 public:
     explicit WorkloadRanges(const Workload& workload) : workload_(workload) {}
@@ -31,7 +31,7 @@ public:
         return place->second;
     }
 
-    /// Number of entries in the table; an entry may be a row.
+    /// Number of entries in the table; each row of a row table is one entry.
     [[nodiscard]] std::int64_t length(const std::string& table) const
     {
         const auto parameter = std::ranges::find(workload_.op.parameters, table, &Parameter::name);
@@ -57,7 +57,8 @@ private:
         if (name == "segment")
             return {0, segments.num_segments - 1};
         if (name == "length")
-            return {1, length_range(segments).longest};  // only elements of non-empty segments read a table
+            // Only elements read tables, and they lie in non-empty segments.
+            return {1, length_range(segments).longest};
         return values_in(array_of(name));
     }
 
@@ -67,8 +68,8 @@ private:
 
 bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
 
-/// Returns the results of segments if map computes indices of tables from results; else returns none. Throws
-/// for an element whose lift reads outside of a table.
+/// Returns the results of segments if map computes table indices from results; otherwise returns none. Throws
+/// if the lift of an element reads outside of a table.
 Results results_for_map(const Workload& workload)
 {
     if (!reads_by_results(workload.op))
@@ -76,7 +77,7 @@ Results results_for_map(const Workload& workload)
     return reduce_sequentially(fold_of(workload), Precision::working);
 }
 
-/// Scans every segment; throws for the first element in the order of the scan that reads outside of a table.
+/// Scans every segment. Throws for the first element, in scan order, that reads outside of a table.
 void visit_running(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs)
 {
     const auto& segments = workload.segments;
@@ -99,8 +100,8 @@ void visit_running(const Workload& workload, const Bytecode& bytecode, const Ope
     });
 }
 
-/// Lifts every element of a group, in the order of the elements. Throws for the first element that reads
-/// outside of a table.
+/// Lifts every element that lies in a group, in the order of the elements. Throws for the first element that
+/// reads outside of a table.
 void visit_groups(const Workload& workload)
 {
     const auto& segments = workload.segments;
@@ -117,8 +118,8 @@ void visit_groups(const Workload& workload)
                });
 }
 
-/// Lifts every element of every segment, and maps and scans it if the operator does. Throws for the first
-/// element that reads outside of a table. If scan computes indices of tables from states, its reads are
+/// Lifts every element of every segment, and runs map and scan if the operator has them. Throws for the first
+/// element that reads outside of a table. If scan computes table indices from states, the reads of scan are
 /// checked last.
 void visit_all(const Workload& workload)
 {
@@ -128,7 +129,8 @@ void visit_all(const Workload& workload)
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
     const auto results = results_for_map(workload);
-    std::vector<std::int64_t> item_begins;  // first item of each range; in other forms items are elements
+    // Index of the first item of each range; in other forms, items are elements.
+    std::vector<std::int64_t> item_begins;
     if (segments.form == SegmentForm::ranges) {
         item_begins.push_back(0);
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
@@ -138,10 +140,11 @@ void visit_all(const Workload& workload)
         return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
     };
     const bool scans_by_states = reads_by_states(workload.op);
-    // Its reads do not depend on states, so any state serves.
+    // These reads of scan do not depend on states, so any state will do.
     const bool scans_anywhere = bytecode.has_scan && !scans_by_states;
     const auto items = num_items(segments);
-    // for_blocks() throws the exception of the earliest block, whatever the number of threads.
+    // If several blocks throw, for_blocks() rethrows the exception of the first block, for any number of
+    // threads.
     for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
         Evaluator<double> evaluator(bytecode, inputs.tables);
         std::vector<Slot<double>> state(evaluator.state_fields()), outputs(evaluator.output_fields());
@@ -149,7 +152,8 @@ void visit_all(const Workload& workload)
         std::int64_t item = first * kPieceItems;
         const auto end = std::min(last * kPieceItems, items);
         std::int64_t segment = 0, beyond = segments.num_segments;
-        while (beyond - segment > 1) {  // finds the last segment that begins at or before the item
+        // Binary search for the last segment that begins at or before the item.
+        while (beyond - segment > 1) {
             const auto middle = std::midpoint(segment, beyond);
             (item_begin(middle) <= item ? segment : beyond) = middle;
         }

@@ -11,7 +11,8 @@ namespace {
 constexpr long double kInfiniteError = std::numeric_limits<long double>::infinity();
 constexpr long double kMargin = 3;
 constexpr long double kUlps = 4;
-constexpr long double kMostOfValue = 0.25L;  ///< a bound above this share of the value is too wide
+/// A value whose bound exceeds this share of it cannot be judged.
+constexpr long double kMostOfValue = 0.25L;
 constexpr int kMaxFolds = 24;
 constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
@@ -30,8 +31,7 @@ Kind kind_of(long double value)
     return value > 0 ? Kind::positive : Kind::negative;
 }
 
-/// Returns a value of any type as a number. The number is exact, because long double has 64 bits of
-/// significand.
+/// Returns a value of any type as a number. This is exact, because long double has a significand of 64 bits.
 long double number(const WideValue& value, Type type)
 {
     if (is_float(type))
@@ -49,13 +49,13 @@ long double smallest_positive(Type type)
                                 : 0;
 }
 
-/// Records which values of a fold were not finite.
+/// Records whether elements or totals of a fold were not finite.
 struct Overflow {
     std::atomic<bool> in_elements = false;
     std::atomic<bool> in_totals = false;
 };
 
-/// The evaluator in working precision, as a TreeFold::Folder.
+/// Adapts the working-precision evaluator to TreeFold.
 struct WorkingFolder {
     using Value = Slot<double>;
 
@@ -138,7 +138,7 @@ long double size_of(Type type, const WideValue& value)
 
 namespace {
 
-/// Judges a value only by its kind (finite, nan, inf, -inf), because the value or the expected value is not
+/// Judges a value only by its kind (finite, nan, inf, -inf). Used if the value or the expected value is not
 /// finite.
 ValueVerdict weigh_kinds(Type type, long double value, long double expected,
                          std::span<const WideValue> working, bool overflows)
@@ -158,7 +158,7 @@ ValueVerdict weigh_kinds(Type type, long double value, long double expected,
     return verdict;
 }
 
-/// The distances by which samples widen the bound of a finite value.
+/// Computes a bound from the distances between samples and a finite expected value.
 class Widening {
 public:
     Widening(Type type, long double expected) : type_(type), expected_(expected) {}
@@ -193,7 +193,8 @@ ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wi
     const long double expected = number(wide, type);
     if (kind_of(value) != Kind::finite || !std::isfinite(expected))
         return weigh_kinds(type, value, expected, working, overflows);
-    // Bounds grow with each sample. `judging` is the largest bound that is still small beside the value.
+    // Each sample can only widen the bound. `judging` is the largest bound so far that is narrow enough to
+    // judge by.
     const long double most = kMostOfValue * std::max(size, std::fabs(expected));
     Widening widening(type, expected);
     long double judging = kUlps * ulp(type, expected);
@@ -221,19 +222,19 @@ void read_wide(const Results& results, std::int64_t i, std::span<WideValue> valu
         Machine<long double>::load(values[f], results[f].array.type(), results[f].array.data(), i);
 }
 
-/// One way to fold a segment.
+/// The bracketing and element order of one fold.
 struct Tolerance::Fold {
     FoldOrder order;
-    std::int64_t stripe_width;  ///< 1 keeps the order
+    std::int64_t stripe_width;  ///< 1 keeps the elements in order
     std::uint64_t seed;
     Runs runs = {};
 };
 
-/// The folds of one segment made so far.
+/// The results of all folds of one segment so far.
 struct Tolerance::Samples {
     std::vector<std::vector<WideValue>> working;  ///< results of folds in working precision: [fold][field]
     std::vector<std::vector<WideValue>> disturbed;
-    /// True if a working-precision fold of finite elements had a total that is not finite.
+    /// True if a working-precision fold of finite elements had a state that is not finite.
     bool overflow = false;
 };
 
@@ -323,12 +324,11 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
     return verdict;
 }
 
-/// Chooses the order of fold `number`. Even folds are made in working precision, odd folds disturbed. Folds
-/// 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
+/// Chooses the order of fold `number`. Even folds run in working precision, odd folds with random errors.
+/// Folds 2k and 2k + 1 have the same bracketing: balanced, left and random in turn.
 ///
-/// If the operator is commutative, folds 0, 2 and 3 take the elements in order, and all others in stripes. If
-/// the operator is not commutative, all folds take the elements in order, and folds 4, 6, ... have a random
-/// bracketing.
+/// If the operator is commutative, folds 0, 2 and 3 take the elements in order, and all others in stripes.
+/// Otherwise all folds take the elements in order, and folds 4, 6, ... have a random bracketing.
 Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
 {
     constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
@@ -343,13 +343,13 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     if (workload_.op.laws.commutative) {
         if (!in_order)
             fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
-        if (fold.stripe_width >= length)  // takes another width, which changes the order
+        if (fold.stripe_width >= length)  // uses another width, because this one would keep the order
             fold.stripe_width =
                 length <= 2
                     ? 1
                     : 2 + static_cast<std::int64_t>(mix_bits(seed) % static_cast<std::uint64_t>(length - 2));
     } else if (!in_order && number % 2 == 0) {
-        fold.order = FoldOrder::random;  // both other bracketings have been tried
+        fold.order = FoldOrder::random;  // the two other bracketings have been used
     }
     return fold;
 }
@@ -379,10 +379,11 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
     }
 }
 
-/// True if some order of combining the segment's finite elements overflows.
+/// Looks for an order in which combining the segment's finite elements overflows. Returns true if it finds
+/// one.
 ///
-/// Combines elements as long as the total grows. An element that would shrink the total begins a new total
-/// or, if the operator is commutative, is passed over.
+/// Tries only one order. Combines elements as long as the total grows. An element that would make the total
+/// smaller starts a new total or, if the operator is commutative, is skipped.
 bool Tolerance::overflows_in_some_order(std::int64_t segment) const
 {
     const auto& types = bytecode_.state;
@@ -427,8 +428,8 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
-    // With few elements, the first folds may round nothing although other orders do. A short segment is
-    // therefore not refused early.
+    // Does not refuse a short segment early, because its first folds may round nothing although other orders
+    // would.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
     const auto is_finite = [&](std::size_t f) {

@@ -23,7 +23,7 @@ std::string value_text(Type type, const WideValue& value)
         return fmt::format("{}", value.bits);
     const long double rounded = round_to(type, value.real);
     if (rounded != rounded)
-        return "nan";  // the sign of a NaN is not shown
+        return "nan";  // the sign of a NaN is not printed
     return type == Type::f64 ? fmt::format("{}", static_cast<double>(rounded))
                              : fmt::format("{}", static_cast<float>(rounded));
 }

@@ -1,16 +1,16 @@
 #pragma once
-// Single values as text, in the precision of their own type.
+// Converts single values to text in the precision of their type.
 #include <string>
 
 #include "runtime/judge/reference.h"
 
 namespace segfold {
 
-/// Returns element `i` of an array as the shortest text that reads back as the same value. The text of a bool
-/// is "true" or "false".
+/// Returns element `i` of an array as the shortest text that reads back as the same value. A bool gives
+/// "true" or "false".
 std::string value_text(const Array& array, std::int64_t i);
 
-/// Returns a wide value, rounded to `type`, as text.
+/// Rounds a wide value to `type` and returns it as text.
 std::string value_text(Type type, const WideValue& value);
 
 }  // namespace segfold

@@ -1,4 +1,4 @@
-// Tries an operator's laws on the data of a fold.
+// Judges an operator's laws on the data of a fold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 bool is_among(const std::vector<Law>& laws, Law law) { return std::ranges::find(laws, law) != laws.end(); }
 
-/// Searches quickly for counter-examples among values of the data. Returns an empty report if there are no
-/// elements.
+/// Searches briefly for counter-examples among values that occur in the data. Returns an empty report if
+/// there are no elements.
 LawReport report_on(const DataRanges& ranges, const Workload& workload)
 {
     auto options = kPatientLawOptions;
@@ -27,8 +27,8 @@ LawReport report_on(const DataRanges& ranges, const Workload& workload)
     return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
 }
 
-/// Keeps only the finite values of each range. Returns false if all values were finite already, or if a
-/// column has no finite value.
+/// Restricts each range to its finite values. Returns false if all values were finite already, or if a column
+/// has no finite value.
 bool keep_finite(DataRanges& ranges)
 {
     bool were_others = false;
@@ -41,7 +41,7 @@ bool keep_finite(DataRanges& ranges)
     return were_others;
 }
 
-/// True if infinities or NaN are known to break the identity.
+/// True if the identity is neutral on finite values and infinities or NaN are known to break it.
 bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
 {
     const auto* finding = report.find(Law::identity);
@@ -76,11 +76,11 @@ void keep_order_of_nan(OperatorLaws& laws, std::string with_nan)
 
 namespace {
 
-/// True if no order of combining the data overflows, and the values of the data break none of the laws that
-/// only overflow refutes.
+/// True if no order of combining the data overflows, and no values of the data break a law that so far only
+/// overflow refutes.
 bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
 {
-    // The search below folds values of the data. These folds must not overflow either.
+    // The search below folds values of the data. Its folds must not overflow either.
     const auto longest = std::max(shape_of(workload.segments).longest, kFoldOfSearch);
     const FoldLength length{longest, std::max(workload.segments.num_elements, kFoldOfSearch)};
     if (!overflows_nowhere(workload.op, known_values(workload.op, workload.arrays), length))
@@ -89,7 +89,7 @@ bool overflow_is_impossible(const OperatorLaws& laws, const Workload& workload)
     return std::ranges::none_of(laws.refuted_by_overflow, [&](Law law) { return found.refuted(law); });
 }
 
-/// Marks the report's law as refuted by `example`, which comes from the data.
+/// Marks `law` as refuted in the report, with `example`, a counter-example from the data.
 void refute(LawReport& report, Law law, CounterExample example)
 {
     const auto finding = std::ranges::find(report.findings, law, &LawFinding::law);
@@ -103,7 +103,7 @@ void refute(LawReport& report, Law law, CounterExample example)
     *finding = std::move(refuted);
 }
 
-/// Tries the identity on all elements. Returns true if no element refutes it. Otherwise adds the
+/// Tries the identity on all elements. Returns true if none of them refutes it. Otherwise adds the
 /// counter-example to the report and returns false.
 bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& workload)
 {
@@ -115,7 +115,7 @@ bool spares_elements(OperatorLaws& laws, LawReport& report, const Workload& work
     return !report.refuted(Law::identity);
 }
 
-/// Tries associativity on the data, unless it is known to hold for all states.
+/// Tries associativity on the data, unless it is known to hold in all states.
 void judge_associativity(OperatorLaws& laws, const Workload& workload)
 {
     const auto& op = workload.op;
@@ -137,7 +137,7 @@ void judge_associativity(OperatorLaws& laws, const Workload& workload)
         laws.assumed.push_back(Law::associative);
 }
 
-/// Judges an identity by the data if it is refuted, or if it is neutral on finite values alone.
+/// Judges the identity on the data if the report refutes it, or if it is neutral only on finite values.
 void judge_identity(OperatorLaws& laws, const Workload& workload)
 {
     auto report = laws.report;
@@ -151,7 +151,7 @@ void judge_identity(OperatorLaws& laws, const Workload& workload)
                               : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity) &&
                                     !try_identity(workload, Elements::finite).counter_example;
         laws.has_sound_identity = laws.spares_data || holds_on_finite;
-        if (!laws.has_sound_identity)  // replaces the counter-example by one from the data
+        if (!laws.has_sound_identity)  // the report then gets a counter-example from the data
             std::ranges::replace_if(
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));
@@ -170,7 +170,7 @@ std::string in_one_line(std::string text)
     return text;
 }
 
-/// Tries the identity on some elements of the data if a search refutes it at most by NaN.
+/// If only NaN or nothing is known to refute the identity, tries it on some elements of the data.
 void try_doubtful_identity(OperatorLaws& laws, const Workload& workload)
 {
     if (!laws.doubts_identity || !laws.has_sound_identity || laws.without_identity || laws.spares_data)
@@ -213,7 +213,7 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             if (depends_on_nan(laws))
                 keep_order_of_nan(laws, fmt::format("'{}' has NaN", *name));
         } else {
-            // A law keeps its warning about NaN only if finite elements produce NaN, as log(-1) does.
+            // Keeps a law's warning about NaN only if finite elements produce NaN, as log(-1) does.
             const auto found = report_on(data_ranges(workload), workload);
             std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
         }

@@ -12,15 +12,15 @@ namespace {
 constexpr std::int64_t kNeighbours = 64;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 
-/// Number of elements that a thread tries at a time.
+/// Number of elements that a thread takes at a time.
 constexpr std::int64_t kTriedAtOnce = std::int64_t{1} << 14;
 
-/// If no search refutes the identity, it is tried on `kSomeElements` elements; on `kSomeOfNotFinite` if some
-/// values are not finite.
+/// An identity that no search has refuted is tried on `kSomeElements` elements, or on `kSomeOfNotFinite` if
+/// some values are not finite.
 constexpr std::int64_t kSomeElements = 1024;
 constexpr std::int64_t kSomeOfNotFinite = std::int64_t{1} << 16;
 
-/// Tries the identity on at most `most` elements, spread evenly.
+/// Tries the identity on at most `most` evenly spaced elements.
 TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, std::int64_t num_elements,
                          std::int64_t num_features, Elements elements, std::int64_t most)
 {
@@ -38,8 +38,8 @@ TriedElements try_spread(const Operator& op, const std::vector<Array>& arrays, s
         auto tried = trial().try_identity(begin * stride, std::min(end * stride, size), step, elements);
         const std::lock_guard lock(mutex);
         all.tried += tried.tried;
-        // Keeps the counter-example with the lowest index, so that the result does not depend on the threads'
-        // speed.
+        // Keeps the counter-example with the lowest index, so that the outcome does not depend on the speed
+        // of threads.
         if (tried.counter_example && begin < first) {
             first = begin;
             all.counter_example = std::move(tried.counter_example);

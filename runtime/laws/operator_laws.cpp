@@ -66,8 +66,8 @@ bool is_standard(const Operator& op)
     return false;
 }
 
-/// True if elements that no search has drawn may refute the identity. Tests show that no standard operator
-/// has such elements.
+/// True if elements that no search has drawn may refute the identity. According to the tests, no standard
+/// operator has such elements.
 bool may_change_elements(const Operator& op)
 {
     if (op.factors)
@@ -172,7 +172,8 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         asked.scalars = options.scalars;
         prove::prove_laws(op, report, solver, asked);
     }
-    if (proof != nullptr && options.scalars == nullptr)  // others do not hold for all scalars
+    // Proofs for particular scalars do not hold for other scalars.
+    if (proof != nullptr && options.scalars == nullptr)
         prove::remember(op, report);
     return conclude(op, std::move(report), options, assumed);
 }
@@ -194,8 +195,8 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 
 namespace {
 
-/// True if combine has only constants from -100 to 100. A verdict on the operator's 8-bit version then holds
-/// for the operator too.
+/// True if all constants of combine are from -100 to 100. A verdict on the operator's 8-bit version then
+/// applies to the operator too.
 bool has_small_constants(const Operator& op)
 {
     const auto is_small = [](const Constant& constant) {
@@ -222,8 +223,8 @@ ScalarDoubt doubt_of(const Operator& op, const LawFinding& finding)
 
 namespace {
 
-/// True if a proof over the reals, or a proof that excludes overflow, does not cover a scalar of this value:
-/// the value is not finite, or its square overflows.
+/// True if a proof over real numbers, or one that excludes overflow, does not apply to this scalar. The
+/// scalar is then not finite, or its square overflows.
 bool is_extreme(const FieldValue& value)
 {
     if (is_float(value.type))
@@ -325,8 +326,8 @@ std::vector<Law> OperatorLaws::relied_on_in_doubt() const
 
 namespace {
 
-/// Returns advice how to rely on a law that holds for sorted data. Empty if the law is not known to hold for
-/// any sorting.
+/// Returns advice on how to use a law that holds for sorted data. Empty if the law is not known to hold for
+/// data sorted in some way.
 std::string way_of_sorted_data(const OperatorLaws& laws, Law law)
 {
     const auto* finding = laws.report.find(law);
@@ -360,8 +361,8 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 
 namespace {
 
-/// Returns ", and none of its elements shows it" or the like; empty if no element was tried. The text has no
-/// numbers, so that warnings for arrays of different lengths are equal.
+/// Returns a clause such as ", and none of its elements shows it"; empty if no element was tried. The clause
+/// has no numbers, so that warnings for arrays of different lengths are equal.
 std::string tried_elements(const OperatorLaws& laws)
 {
     if (laws.num_tried == 0)

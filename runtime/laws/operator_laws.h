@@ -1,5 +1,5 @@
 #pragma once
-// Judges the laws of an operator, for all data and for the data of a run.
+// Judges an operator's laws, for all data or for the data of a run.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,96 +13,101 @@
 
 namespace segfold {
 
-/// Searches for counter-examples within `options`. If `proof` allows more than 0 seconds, then tries to prove
-/// the laws, and stores proofs and refutations beside the compiled kernels. Stages rely on the refuted laws
-/// in `assumed`.
+/// Judges the laws by a search for counter-examples within `options`. If `proof` allows more than 0 seconds,
+/// then also tries to prove them, and stores proofs and refutations beside the compiled kernels. Stages rely
+/// on the laws in `assumed` even if they are refuted.
 OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {},
                         const std::vector<Law>& assumed = {}, const prove::ProofOptions* proof = nullptr);
 
-/// Decides which laws of a report stages may rely on. They also rely on the refuted laws in `assumed`.
+/// Returns the laws of a report on which stages may rely. Laws in `assumed` are included even if they are
+/// refuted.
 OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vector<Law>& assumed);
 
-/// Returns the stored verdicts of an earlier proof, or, if there are none, the verdicts of a short search.
+/// Returns the stored verdicts of an earlier proof. If there are none, returns the verdicts of a short
+/// search.
 ///
-/// The number of cases ends the search, not the clock, so the same operator always gets the same plan.
+/// The number of cases, not the clock, ends the search, so the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
-/// Kinds of scalar values that may change a verdict that a report gives for all scalar values.
+/// Kinds of scalar values that may change the verdicts of a report on all scalar values.
 enum class ScalarDoubt : std::uint8_t {
-    none,     ///< the laws are known for all states, whatever the scalars are
-    extreme,  ///< infinite, NaN, or so large that the square overflows: some proofs do not cover them
-    any,      ///< any value: a law is refuted, or a search has merely found no counter-example
+    none,     ///< no value; the laws are known for all states, whatever the scalars are
+    extreme,  ///< infinity, NaN, and values whose square overflows; some proofs do not cover them
+    any,      ///< any value; a law is refuted, or was only searched for counter-examples
 };
 
 [[nodiscard]] ScalarDoubt doubt_of_scalars(const Operator& op, const LawReport& report);
 
-/// True if these scalar values may change verdicts that a report gives for all values: if one of them is
-/// infinite, NaN, or an integer whose square overflows its type. An unknown value changes nothing.
+/// True if these scalar values may change verdicts of a report on all values. This is so if one of them is
+/// infinite, NaN, or an integer whose square overflows its type. Unknown values are ignored.
 [[nodiscard]] bool depends_on_scalars(const Operator& op, const LawReport& report,
                                       const ScalarValues& scalars);
 
-/// True if a scalar in `inputs` may have a value of kind `doubt`. For ScalarDoubt::extreme, only scalars in
-/// host memory are looked at.
+/// True if a scalar in `inputs` may have a value of kind `doubt`. For ScalarDoubt::extreme, checks only
+/// scalars in host memory.
 [[nodiscard]] bool is_in_doubt(ScalarDoubt doubt, const Operator& op, std::span<const ArrayView> inputs);
 
-/// Turns a report for all scalar values into the laws for the values `scalars`. If a verdict may differ for
-/// these values, searches anew for counter-examples. Stages also rely on the refuted laws in `assumed`.
+/// Derives the laws for the values `scalars` from a report on all scalar values. If these values may change a
+/// verdict, searches for counter-examples again. Laws in `assumed` are relied on even if they are refuted.
 [[nodiscard]] OperatorLaws laws_for_scalars(const Operator& op, LawReport report, const ScalarValues& scalars,
                                             const std::vector<Law>& assumed);
 
-/// True if on_data() may change the verdict on the identity.
+/// True if the verdict on the identity may change in on_data().
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
-/// True if on_data() judges the identity by a single fact: whether all data are finite. If `doubts_identity`
-/// is set, it also tries the identity on elements.
+/// True if the verdict on the identity depends only on whether all data are finite. on_data() then needs to
+/// look at nothing else, unless `doubts_identity` is true.
 [[nodiscard]] bool depends_on_finite(const OperatorLaws& laws);
 
-/// True if on_data() may find NaN that break associativity.
+/// True if associativity depends on whether the data have NaN, which on_data() checks.
 [[nodiscard]] bool depends_on_nan(const OperatorLaws& laws);
 
-/// Stops relying on associativity because NaN refute it. `with_nan` is a text such as "'x' has NaN".
+/// Makes stages stop relying on associativity because NaN refutes it. `with_nan` is a text such as "'x' has
+/// NaN".
 void keep_order_of_nan(OperatorLaws& laws, std::string with_nan);
 
-/// Lets stages rely on the laws that only overflow refutes, as if nothing refuted them.
+/// Makes stages rely on laws that only overflow refutes. For folds that cannot overflow.
 [[nodiscard]] OperatorLaws while_nothing_overflows(OperatorLaws laws, const Operator& op);
 
-/// Adapts the laws to the data.
+/// Adapts the laws to the data of a fold.
 ///
 /// Overflow: if these data may overflow, no stage relies on a law, an identity or an append whose verdict
-/// does not cover overflow. If no order of combining these data overflows, stages rely on the laws that only
-/// overflow refutes. If the data may overflow, an identity that only overflow refutes is left out.
+/// does not cover overflow. If no order of combining these data overflows, stages also rely on the laws that
+/// only overflow refutes. An identity that only overflow refutes is left out if these data may overflow.
 ///
-/// Identity: stages rely on an identity that only values outside the data refute. An identity that is neutral
-/// only on finite values is left out if the data have infinities or NaN. An identity that is neither refuted
-/// nor known to be neutral is tried on the elements. If it then fails only by overflow or on states that are
-/// not finite, it is left out; if it fails on other states, it counts as refuted.
+/// Identity: stages rely on an identity that only values outside of these data refute. An identity that is
+/// neutral only on finite values is left out if the data have infinities or NaN. An identity that is neither
+/// refuted nor known to be neutral is tried on elements. If it fails there only by overflow or on states that
+/// are not finite, it is left out. If it fails on other states, it counts as refuted.
 ///
-/// Associativity: if associativity is not known to hold for all states, neighbouring elements may refute it.
-/// If only NaN refutes associativity, no stage relies on it when the data have NaN.
+/// Associativity: if it is not known to hold for all states, it is tried on neighbouring elements. If only
+/// NaN refutes it, no stage relies on it when the data have NaN.
 ///
 /// A law that only NaN refutes gets no warning if values in the data's range do not break it.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
-/// Returns the laws for a stream, which does not know its data.
+/// Returns the laws for a stream, whose data are unknown.
 [[nodiscard]] OperatorLaws on_stream(OperatorLaws laws, const Operator& op);
 
-/// Returns the laws for data whose values are all finite and otherwise unknown.
+/// Returns the laws for data that are all finite and otherwise unknown.
 [[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
 
-/// True if the operator claims a law. It always claims associativity, and an identity if it states one.
+/// True if the operator claims `law`. Every operator claims associativity; an operator with an identity
+/// claims that the identity is neutral.
 [[nodiscard]] bool claims(const Operator& op, Law law);
 
-/// Throws SpecError if the identity is refuted and stages cannot rely on it. The message has the
-/// counter-example and tells the user's choices.
+/// Throws SpecError if the identity is refuted and stages cannot rely on it. The message shows the
+/// counter-example and lists the user's choices.
 void require_sound_identity(const OperatorLaws& laws, const Operator& op);
 
-/// Warns that a fold relies on laws that overflow may break. `knows_no_data` names the fold, as in "a plan".
+/// Returns warnings that a fold relies on laws which overflow may break. `knows_no_data` names the fold, such
+/// as "a plan".
 [[nodiscard]] std::vector<std::string> overflow_warnings(const OperatorLaws& laws, const Operator& op,
                                                          std::string_view knows_no_data);
 
-/// Returns warnings that the user should read before relying on results. Each has a headline and may have
-/// more lines, without a final newline. `ordered_stage` is a stage that folds from left to right. If only NaN
-/// refutes associativity, the warning names this stage.
+/// Returns warnings that the user should read before relying on results. Each has a headline and possibly
+/// more lines, without a final newline. `ordered_stage` names a stage that folds from left to right; the
+/// warning mentions it if only NaN refutes associativity.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op,
                                       const std::string& ordered_stage = {});
 

@@ -17,7 +17,7 @@ bool contains_law(const std::vector<Law>& laws, Law law)
     return std::ranges::find(laws, law) != laws.end();
 }
 
-/// Tells which overflows a verdict covers: all, those of the cases that a search tried, or none.
+/// The overflows that a verdict covers: all, only those in the cases of a search, or none.
 enum class Spoken : std::uint8_t { all, tried, none };
 
 Spoken spoken_of(const OperatorLaws& laws, const Operator& op, const LawFinding& finding)
@@ -108,7 +108,7 @@ std::vector<Law> broken_by_overflow(const OperatorLaws& laws, const Operator& op
 
 namespace {
 
-/// Returns the smallest range that includes `of`, has powers of two as ends, and lies within the type.
+/// Returns the smallest range within the type that contains `of` and has powers of two as ends.
 Interval widened(const Interval& of, Type type)
 {
     Interval wide{of.low < 0 ? -1 : 0, 1};
@@ -119,14 +119,14 @@ Interval widened(const Interval& of, Type type)
     return meet(wide, values_of(type));
 }
 
-/// True if overflow breaks no law in folds of these values and sizes, and a search among the values refutes
-/// none of the laws that only overflow refutes.
+/// True if overflow breaks no law in folds of these values and sizes, and a search among the values finds no
+/// counter-example to laws that so far only overflow refutes.
 bool spares(const OperatorLaws& laws, const Workload& workload, const SparedByOverflow& spared)
 {
     const auto& op = workload.op;
     if (laws.refuted_by_overflow.empty())
         return broken_by_overflow(laws, op, spared.known, spared.length).empty();
-    // The search below folds values of the data. These folds must not overflow either.
+    // The search below folds values of the data. Its folds must not overflow either.
     if (!overflows_nowhere(op, spared.known,
                            {std::max(spared.length.longest, kFoldOfSearch),
                             std::max(spared.length.num_elements, kFoldOfSearch)}))

@@ -13,11 +13,11 @@
 namespace segfold {
 namespace {
 
-/// Number of values that a thread scans at a time.
+/// Number of values that a thread takes at a time.
 constexpr std::int64_t kValuesAtOnce = std::int64_t{1} << 16;
 
-/// Maps a value to an integer such that integers compare as the values do. Infinities and NaN lie beyond the
-/// finite floats at either end.
+/// Maps a value to an integer with the same order. Infinities and NaN lie beyond the finite floats at either
+/// end.
 template <class Element>
 auto in_order(const Element& value, bool is_float)
 {
@@ -63,7 +63,8 @@ Ends ends_of(const Element* values, std::int64_t begin, std::int64_t end, bool i
     return ends;
 }
 
-/// Returns the indices of the lowest and highest value of an array; of equal values, the first index.
+/// Returns the indices of the lowest and the highest value of an array. Among equal values, the first index
+/// is taken.
 Ends ends_of(const Array& array)
 {
     const auto length = static_cast<std::int64_t>(array.length());

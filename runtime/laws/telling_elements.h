@@ -1,5 +1,5 @@
 #pragma once
-// Picks the elements of a fold that reveal most about a law, so that only few must be tried.
+// Selects the elements of a fold on which a law is most likely to fail, so that few need to be tried.
 #include <cstdint>
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// Elements that reveal most about a law.
+/// The elements on which a law is most likely to fail.
 struct TellingElements {
     /// Indices of the elements with the lowest and highest value of each column. NaN may count as lower or
     /// higher than all numbers.
@@ -16,8 +16,8 @@ struct TellingElements {
     bool are_finite = true;  ///< false if a column or table has infinities or NaN
 };
 
-/// Finds the elements in the operator's arrays, one per parameter, with all threads. Element `e` with feature
-/// `f` has the index e * num_features + f.
+/// Searches the operator's arrays, one per parameter, with all threads. The index of feature `f` of element
+/// `e` is e * num_features + f.
 [[nodiscard]] TellingElements telling_elements(const Operator& op, const std::vector<Array>& arrays,
                                                std::int64_t num_features);
 

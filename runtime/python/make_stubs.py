@@ -1,5 +1,6 @@
-"""Prints the stub of the extension module. A test compares it with segfold/_segfold.pyi. Needs nanobind and the built
-package.
+"""Prints the stub of the extension module. Needs nanobind and the built package.
+
+A test compares the output with segfold/_segfold.pyi. This command updates the file:
 
     PYTHONPATH=build/ci/python python runtime/python/make_stubs.py > runtime/python/segfold/_segfold.pyi
 """
@@ -8,7 +9,7 @@ import os
 import re
 import sys
 
-# The package beside this file lacks the extension module, so the built package is imported.
+# Removes this folder from the path, because its package lacks the extension module. The built package is imported.
 sys.path = [place for place in sys.path if os.path.abspath(place or ".") != os.path.dirname(os.path.abspath(__file__))]
 
 from nanobind.stubgen import StubGen  # noqa: E402
@@ -41,7 +42,7 @@ class CheckError(Error):
 class InternalError(Error):
     \"\"\"{InternalError}\"\"\""""
 
-# Types of results that the generator does not know: name, the extension's type, the type in the stub.
+# Result types that nanobind's generator does not know: function, type in the extension, type in the stub.
 _RESULTS = [
     ("shape", "tuple", "tuple[int, ...]"),
     ("__cuda_array_interface__", "dict", "dict[str, Any]"),
@@ -71,7 +72,7 @@ _ARGUMENTS = [
 
 
 def _typed(text):
-    """Replaces the types of the tables above, each of which must occur in the text."""
+    """Replaces the types in _RESULTS and _ARGUMENTS. Each of them must occur in the text."""
     for name, said, meant in _RESULTS:
         text, count = re.subn(rf"(    def |^def ){name}\((.*)\) -> {said}:", rf"\1{name}(\2) -> {meant}:", text, flags=re.MULTILINE)
         assert count == 1, (name, count)
@@ -82,16 +83,16 @@ def _typed(text):
 
 
 def stub():
-    """The text of the stub."""
+    """Returns the text of the stub."""
     generator = StubGen(module=_segfold)
     generator.put(_segfold)
     text = _typed(generator.get())
     text = re.sub(r"^import typing\n", "", text, flags=re.MULTILINE)
-    # Each operator has a signature of its own, so the class states none.
+    # Each operator has its own signature, so the class declares none.
     text = re.sub(r"^import segfold\._operator_docs\n|^    __signature__: .*\n\n", "", text, flags=re.MULTILINE)
     names = ("Error", "SpecError", "InputError", "OpenTypeError", "DeviceError", "CheckError", "InternalError")
     errors = _ERRORS.format(**{name: getattr(_segfold, name).__doc__ for name in names})
-    # The stub would import the error classes from segfold; it declares them instead.
+    # Replaces the import of the error classes from segfold by their declarations.
     return re.sub(r"from segfold import \(.*?\n\)\n", lambda _: errors + "\n", text, count=1, flags=re.DOTALL)
 
 

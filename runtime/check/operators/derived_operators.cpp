@@ -12,7 +12,7 @@ Operator joining_operator(const Operator& op)
     Operator derived = state_operator(op);
     derived.parameters.clear();
     Block lift;
-    // Parameters are not visible in combine, so these names clash with no name there.
+    // combine cannot see parameters, so these column names conflict with no name used in combine.
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         const auto column = "joined" + std::to_string(i);
         derived.parameters.push_back({column, op.state[i].type, false, {}});

@@ -8,7 +8,7 @@
 namespace segfold::regress {
 namespace {
 
-/// A polynomial hash of the elements and of everything that lift and finish can read.
+/// A polynomial hash of the elements and of every index and length that lift and finish can read.
 constexpr std::string_view kPlacedHash = R"(
 operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -17,8 +17,8 @@ operator placed_hash(column: i32, t: table i64) -> (hash: u64, count: i64) {
   finish { hash = hash + u64(segment); count = length }
 })";
 
-/// A hash of table entries that also reads the segment's length. A stage that finds segments learns the
-/// length late.
+/// A hash of table entries that also reads the segment's length. A stage that locates segment ends itself
+/// knows the length only late.
 constexpr std::string_view kCountedHash = R"(
 operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   state  { hash: u64 = 0; power: u64 = 1 }
@@ -27,8 +27,8 @@ operator counted_hash(column: i32, t: table u32) -> (hash: u64, count: i64) {
   finish { hash = hash; count = length }
 })";
 
-/// The last element that is not 0. Its lift only copies the element, so a stage may copy elements to shared
-/// memory past the registers.
+/// Returns the last nonzero element. Lift only copies the element, so a stage may load elements straight into
+/// shared memory, without registers.
 constexpr std::string_view kCountedLast = R"(
 operator counted_last(x: i32) -> (last: i32, count: i64) {
   state last: i32 = 0
@@ -37,7 +37,8 @@ operator counted_last(x: i32) -> (last: i32, count: i64) {
   finish { last = last; count = length }
 })";
 
-/// A commutative sum that reads places. Many of its bf16 results lie halfway between two values.
+/// A commutative sum that also adds each element's indices. Many of its bf16 results lie halfway between two
+/// bf16 values.
 constexpr std::string_view kPlacedSum = R"(
 operator placed_sum(x: i32) -> (sum: i64, half: bf16) {
   state sum: i64 = 0
@@ -47,7 +48,7 @@ operator placed_sum(x: i32) -> (sum: i64, half: bf16) {
   laws commutative
 })";
 
-/// A commutative sum with an append of its own.
+/// A commutative sum whose append is written by hand.
 constexpr std::string_view kAppendedSum = R"(
 operator appended_sum(x: i32) -> i64 {
   state sum: i64 = 0
@@ -57,7 +58,7 @@ operator appended_sum(x: i32) -> i64 {
   laws commutative
 })";
 
-/// A map: each output depends on its element, its index, and the fold and length of its segment.
+/// A map: each output depends on the element, its index, and the result and length of its segment.
 constexpr std::string_view kToldHash = R"(
 operator told_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   state { hash: u64 = 0; power: u64 = 1 }
@@ -91,7 +92,7 @@ operator row_sum(x: row i32) -> i32 {
   laws commutative
 })";
 
-/// Combines rows with the rows of a table that a column selects.
+/// Combines rows of a column with rows of a table. Another column selects the table rows.
 constexpr std::string_view kRowLookup = R"(
 operator row_lookup(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u32) {
   state { a: u32 = 1; b: u32 = 0 }
@@ -116,7 +117,7 @@ operator told_row_sum(x: row i32) -> (sum: i32, each told: i64) {
   laws commutative
 })";
 
-/// A scan: each output depends on the states before and with its element, and on its places.
+/// A scan: each output depends on the states before and through its element, and on the element's indices.
 constexpr std::string_view kRunningHash = R"(
 operator running_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   state { hash: u64 = 0; power: u64 = 1 }
@@ -125,7 +126,7 @@ operator running_hash(x: u32) -> (hash: u64, power: u64, each told: u64) {
   scan(before, through) through.hash * 31 + before.hash * 7 + u64(x) + u64(index * 3 + position * 5 + segment)
 })";
 
-/// A scan from the last element to the first, without identity, with outputs of several widths.
+/// A reverse scan (last element first) without identity. Its outputs have different widths.
 constexpr std::string_view kRunningLast = R"(
 operator running_last(x: i32) -> (each last: i32, each count: i8) {
   state { last: i32; count: i32 }

@@ -1,5 +1,5 @@
 #pragma once
-// The default operators for checking a stage.
+// Operators with which a stage is checked by default.
 #include <vector>
 
 #include "codegen/catalogue.h"
@@ -9,7 +9,7 @@ namespace segfold::regress {
 /// Returns operators that reveal typical mistakes of a stage. All are exact. Operators that the stage serves
 /// in no form are left out.
 ///
-/// They test the order of operands, states with several fields, places of elements, tables, a missing
+/// Together they test the operand order, states with several fields, element indices, tables, a missing
 /// identity, a commutative combine, an append, rows, and outputs.
 [[nodiscard]] std::vector<Operator> stage_operators(const Stage& stage, const Catalogue& catalogue,
                                                     const Target& target);

@@ -19,7 +19,7 @@ namespace options = boost::program_options;
 constexpr Flag kJson = {"json"};
 constexpr std::size_t kLongestShownWord = 60;
 
-/// Returns a word that the user typed, for a message. Shortens a very long word.
+/// Returns a word of the command line as it is shown in messages. Cuts off a very long word.
 std::string shown(std::string_view word)
 {
     return word.size() <= kLongestShownWord ? std::string(word)
@@ -107,7 +107,7 @@ void Arguments::read(Words words)
             throw InputError(fmt::format("--{} takes no value; leave out what follows '='", culprit.name));
         throw InputError(fmt::format("--{} has no value; write {}", culprit.name, usage(culprit)));
     }
-    // Refuses words with a single hyphen: no flag has one, but the parser accepts such words as operands.
+    // Refuses words with a single hyphen. No flag has one, but the parser takes such words for operands.
     const auto end_of_flags = std::ranges::find(words, "--");
     for (auto word = words.begin(); word != end_of_flags; ++word)
         if (is_flag_like(*word) && std::ranges::find(operands_, *word) != operands_.end())
@@ -182,7 +182,7 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name, std::int64
     if (!text)
         return std::nullopt;
     const auto number = parse_integer(*text);
-    constexpr std::int64_t kLeastExample = 1 << 20;  // least limit for which the message has an example
+    constexpr std::int64_t kLeastExample = 1 << 20;  // limits from this on get an example in the message
     if (!number && highest < kLeastExample)
         throw InputError(
             fmt::format("--{}: '{}' is no integer from {} to {}", name, shown(*text), lowest, highest));

@@ -12,7 +12,8 @@ namespace segfold::cli {
 
 using Words = std::vector<std::string>;
 
-/// Largest seed that a flag accepts. JSON readers represent all integers up to this one exactly.
+/// Largest seed that a flag accepts. It is the largest integer up to which JSON readers represent all
+/// integers exactly.
 inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 /// Declaration of a flag of a verb.
@@ -20,19 +21,21 @@ struct Flag {
     std::string_view name;        ///< without the two hyphens
     std::string_view value = "";  ///< name of the flag's value in the help; empty if the flag takes no value
     bool repeats = false;
-    std::string_view otherwise = "";  ///< the value, an integer, where no integer follows; empty: none
+    /// Value used if no integer follows the flag; empty: a value is required.
+    std::string_view otherwise = "";
 };
 
 /// Joins the flags of several groups, in order.
 std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
 
-/// The flags and operands of one verb. An error in a flag throws an InputError that names the flag.
+/// The flags and operands given to one verb. If a flag's value is wrong, functions throw an InputError that
+/// names the flag.
 class Arguments {
 public:
-    /// Parses `words`; every verb also takes --json.
+    /// Parses `words`, with `flags` and --json as the known flags.
     ///
-    /// Refuses unknown and abbreviated flags, flags given twice, missing values, and more than
-    /// `most_operands` operands. `operand` is the word for an operand in messages.
+    /// Throws InputError for unknown and abbreviated flags, for flags given twice, for missing values, and
+    /// for more than `most_operands` operands. Messages call an operand `operand`.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
               std::string_view operand = "operator");
 
@@ -43,17 +46,18 @@ public:
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
 
-    /// Returns the flag's value as an integer from `lowest` to `highest`, written as 4096, 2^20 or 1e6.
+    /// Returns the flag's value as an integer from `lowest` to `highest`. It may be written as 4096, 2^20 or
+    /// 1e6.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
                                                       std::int64_t highest) const;
-    /// Returns the index of the flag's value in `known`.
+    /// Returns the index in `known` of the flag's value.
     [[nodiscard]] std::optional<std::size_t> choice(std::string_view flag,
                                                     std::span<const std::string_view> known) const;
 
     [[nodiscard]] const Words& operands() const { return operands_; }
     [[nodiscard]] bool json() const { return has("json"); }
 
-    /// If `flag` is given, throws an InputError with the message "--FLAG WHY".
+    /// Throws an InputError with the message "--FLAG WHY" if `flag` is given.
     void refuse(std::string_view flag, const std::string& why) const;
 
 private:

@@ -10,8 +10,8 @@
 namespace segfold::cli {
 namespace {
 
-/// True if flags request something that exists only for CUDA texts: a CUDA stage, numbers that are passed at
-/// launch, or a folder of kernels.
+/// True if the flags request something that exists only for CUDA: a CUDA stage, tunables passed at launch, or
+/// a folder of kernels.
 bool asks_for_cuda(const Arguments& arguments)
 {
     const auto is_given = [&](std::string_view flag) {
@@ -40,7 +40,7 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds
     for (const auto& entry : backends())
         names.push_back(entry.name);
     names.emplace_back("auto");
-    if (arguments.value("backend") == "gpu")  // 'cpu' is the closest spelling, but never what the user means
+    if (arguments.value("backend") == "gpu")  // the closest spelling is 'cpu', which the user never means
         throw InputError(fmt::format("--backend: unknown 'gpu'; it is one of {}; did you mean 'cuda'?",
                                      fmt::join(names, ", ")));
     const auto asked = arguments.choice("backend", names);
@@ -79,7 +79,7 @@ std::string no_timed_device(bool runs_cuda_stage)
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
-    // Removes the advice to use the back end cpu, which cannot measure CUDA's stages.
+    // Cuts off the advice to use the back end cpu, because cpu cannot measure CUDA stages.
     return reason.substr(0, reason.find("; use the back end"));
 }
 

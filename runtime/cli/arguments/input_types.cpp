@@ -17,7 +17,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Returns an operator that has only a name and parameters. This is enough to read --input.
+/// Returns an operator with only a name and parameters, which suffice to read --input.
 Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
 {
     Operator op;
@@ -28,8 +28,7 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     return op;
 }
 
-/// Returns the types as which an input file may be read. Numbers in a CSV file may be read as f64 even if all
-/// are integers.
+/// Returns the types in which an input file can be read. Integers in a CSV file can also be read as f64.
 std::vector<Type> types_of_file(const std::string& place, Type type)
 {
     if (is_csv_file(archive_place(place).path) && is_integer(type))
@@ -37,13 +36,13 @@ std::vector<Type> types_of_file(const std::string& place, Type type)
     return {type};
 }
 
-/// Returns the types as which the values in --layout's Matrix Market file may be read. Returns nothing if no
-/// parameter of type T gets these values.
+/// Returns the types in which the values of --layout's Matrix Market file can be read. Returns nothing if no
+/// parameter of type T takes its values from the matrix.
 std::optional<InputType> type_of_matrix(const Arguments& arguments, const Operator& op,
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
-    // Some verbs also take a bare word such as `offsets`, which parse_layout() refuses.
+    // Some verbs also accept a bare word such as `offsets`, which parse_layout() would refuse.
     if (!text || !text->starts_with("rows="))
         return std::nullopt;
     const auto layout = parse_layout(*text);
@@ -67,7 +66,7 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     const auto is_open = [](const auto& parameter) { return !parameter.type; };
     if (std::ranges::none_of(parameters, is_open))
         return std::nullopt;
-    // A verb without --input may still read the type of the matrix in --layout, to check or emit the plan of
+    // Even without --input, the matrix in --layout may determine T. Then emit and check see the same plan as
     // a run with this matrix.
     const auto op = outline(operator_name, parameters);
     const bool is_factor =

@@ -9,17 +9,17 @@
 
 namespace segfold::cli {
 
-/// The possible types of T.
+/// Types that an operator's type parameter T may have.
 struct InputType {
-    std::vector<Type> candidates;  ///< the best type first; only one type if an array determines T
-    std::string file;              ///< the file that determines T
+    std::vector<Type> candidates;  ///< best type first; a single type if an array determines T
+    std::string file;              ///< the file from which the types come
 };
 
-/// Finds the type T of `parameters` from the files of --input, or else of --layout rows=FILE.
+/// Determines the type T of `parameters` from the files of --input, or else from --layout rows=FILE.
 ///
-/// Returns nothing if no parameter has type T, or if there is no file for such a parameter. Numbers in a
-/// Matrix Market file have no width: integers become i64 if the operator takes it; all other numbers become
-/// f32. Throws InputError if two files disagree.
+/// Returns nothing if no parameter has type T, or if no such parameter has a file. Numbers in a Matrix Market
+/// file have no width. Integers become i64 if the operator accepts this type; all other numbers become f32.
+/// Throws InputError if two files disagree.
 std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
                                         const std::vector<DeclaredParameter>& parameters);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Reads the flag --assume, with which the user asks stages to rely on a law even if the law is refuted.
+// Reads the flag --assume. It lets stages rely on a law even if the law is refuted.
 #include <vector>
 
 #include "dsl/laws/laws.h"
@@ -9,7 +9,7 @@ namespace segfold::cli {
 
 inline constexpr Flag kLawFlags[] = {{"assume", "LAW", true}};
 
-/// Returns the laws that --assume names. Throws InputError for an unknown law and for a law that the operator
+/// Returns the laws that --assume names. Throws InputError for a law that is unknown or that the operator
 /// does not claim.
 std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op);
 

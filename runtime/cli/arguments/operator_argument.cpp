@@ -50,7 +50,7 @@ bool exists_as_file(const std::string& path)
     return std::filesystem::is_regular_file(path, ignored);
 }
 
-/// Splits an operand such as "sum & max" into the names of factors. The path of a file may contain '&'.
+/// Splits an operand such as "sum & max" into the names of the factors. File paths may contain '&'.
 std::vector<std::string> factor_names(const std::string& operand)
 {
     std::vector<std::string> names;
@@ -84,12 +84,12 @@ bool uses_generic_type(const std::string& path, const std::string& text)
         parse_operator(path, text);
         return false;
     } catch (const SpecError&) {
-        return true;  // any other fault of the text is reported when it is parsed again with a type
+        return true;  // parsing the text again, with a type, reports any other error in it
     }
 }
 
-/// True if the expression adds, subtracts or multiplies numbers of `type`, and `type` has 8 or 16 bits.
-/// Integers of this size soon wrap, and sums of floats of this size soon stop growing.
+/// True if the expression adds, subtracts or multiplies numbers of `type`, and `type` has only 8 or 16 bits.
+/// Such integers wrap early, and sums of such floats soon stop growing.
 bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
@@ -100,7 +100,7 @@ bool computes_narrowly(const Expression& expression, Type type)
                                [type](const auto& argument) { return computes_narrowly(argument, type); });
 }
 
-/// Returns text that says how sums and products in `type` go wrong, and which NumPy type avoids the error.
+/// Returns a text that says how sums and products in `type` go wrong, and which NumPy type avoids this.
 std::string_view advice_on(Type type)
 {
     return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
@@ -109,8 +109,8 @@ std::string_view advice_on(Type type)
                               "state is f32, with 'lift f32(x)'";
 }
 
-/// Returns the operator that `make(TYPE, FILE)` makes. TYPE is the type T that the input FILE determines; it
-/// is absent if no input determines T.
+/// Calls `make(TYPE, FILE)` and returns its operator. TYPE is the type T determined by the input file FILE,
+/// or nothing if no input determines T.
 template <class Make>
 Operator with_input_type(const Arguments& arguments, const std::string& name,
                          const std::vector<DeclaredParameter>& parameters, const Make& make)
@@ -133,8 +133,8 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
     return op;
 }
 
-/// Reads an operator file. If a factor of a product names all its types, --type applies only to the other
-/// factors.
+/// Reads an operator file. If `is_factor` is true and the file states all types, ignores --type, which is
+/// then meant for other factors of the product.
 Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type,
                        bool is_factor)
 {
@@ -153,14 +153,14 @@ Operator read_operator(const Arguments& arguments, const std::string& path, std:
     try {
         parameters = declared_parameters(path, text);
     } catch (const SpecError&) {
-        return parse_operator(path, text);  // parses once more only to throw an error that names the fault
+        return parse_operator(path, text);  // parses again, only to throw an error with the exact cause
     }
     return with_input_type(
         arguments, std::filesystem::path(path).stem(), parameters,
         [&](std::optional<Type> found, const std::string&) { return parse_operator(path, text, found); });
 }
 
-/// Returns a standard operator for `type`; without a type, for the type of its inputs.
+/// Returns a standard operator for `type`. Without a type, uses the type of its inputs.
 Operator find_standard_operator(const Arguments& arguments, const std::string& name, std::optional<Type> type)
 {
     if (type)
@@ -206,8 +206,8 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
                 : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
 }
 
-/// Returns the operator that --op or one word of the operand names. `is_factor` is true if it is a factor of
-/// a product.
+/// Returns the operator given by --op or by one word of the operand. `is_factor` is true for a factor of a
+/// product.
 Operator single_operator(const Arguments& arguments, const std::string& operand, bool is_factor = false)
 {
     const auto type = type_argument(arguments);
@@ -255,11 +255,11 @@ Operator single_operator(const Arguments& arguments, const std::string& operand,
                             : find_standard_operator(arguments, operand, type);
 }
 
-/// Returns the operator that the verb folds or scans, and writes warnings about the operator's text.
+/// Returns the operator of the command line, and prints warnings about its text.
 Operator warned_of(const Arguments& arguments, const std::string& operand)
 {
     auto op = single_operator(arguments, operand);
-    for (const auto& warning : warnings(op))  // the first line has the place and the fault
+    for (const auto& warning : warnings(op))  // the first line names the place and the problem
         write_error("warning: " + (arguments.declares("explain") && arguments.has("explain")
                                        ? warning
                                        : warning.substr(0, warning.find('\n'))));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostMeasured = 1000;
 
-/// Adds "NAME=VALUE", the value of a flag, to `chosen`.
+/// Parses "NAME=VALUE", a value of `flag`, and adds it to `chosen`.
 void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
 {
     const auto equals = text.find('=');

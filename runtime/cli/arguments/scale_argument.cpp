@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 1023;
 
-/// True if the devices of the back end are GPUs. False for other back ends, whose only device is the host.
+/// True if the back end's devices are GPUs. Other back ends have only one device, the host.
 bool takes_gpus(const Arguments& arguments)
 {
     const auto name = arguments.value("backend").value_or("auto");

@@ -1,5 +1,5 @@
 #pragma once
-// The flags that cut a run into slices and distribute the slices over devices.
+// Reads the flags that cut a run into slices and deal them out to devices.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,9 +16,9 @@ inline constexpr Flag kScaleFlags[] = {{"slices", "N"}, {"devices", "all|N,N"}};
 /// True if the flags cut a run into slices.
 [[nodiscard]] bool is_sliced(const Arguments& arguments);
 
-/// The devices that --devices names. The caller owns the session of the first device.
+/// The devices that --devices names. On a back end without GPUs, each device is a share of the host's cores.
 ///
-/// On a back end without GPUs, each device is a share of the host's cores.
+/// The caller owns the session of the first device.
 class Devices {
 public:
     /// Throws InputError if the list is malformed or names a device twice.
@@ -26,12 +26,12 @@ public:
 
     /// Returns the ordinal of the first device; nothing without --devices.
     [[nodiscard]] std::optional<int> first() const;
-    /// Makes a back end of the same kind as `first` for each other device.
+    /// Makes one back end, of the kind of `first`, for each device but the first.
     [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
-    /// Returns the number of slices: the value of --slices, or else one slice per device.
+    /// Returns the value of --slices; without this flag, the number of devices.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
-    /// Folds in slices, on `session` for the first device and on new sessions of the same back end for the
-    /// others.
+    /// Folds in slices. Uses `session` for the first device, and new sessions on the same kind of back end
+    /// for the other devices.
     [[nodiscard]] FoldRun fold(Session& session, const Workload& workload, FoldWishes wishes,
                                const SessionOptions& session_options) const;
 
@@ -40,7 +40,7 @@ private:
     std::int64_t num_slices_ = 1;
 };
 
-/// Returns pointers to the back ends, which `backends` still owns.
+/// Returns pointers to the back ends. `backends` keeps ownership.
 [[nodiscard]] std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends);
 
 }  // namespace segfold::cli

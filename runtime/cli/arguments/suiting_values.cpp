@@ -1,4 +1,4 @@
-// Chooses a range of generated values that keeps an operator's totals in the normal range of its types.
+// Chooses a range of generated values for which an operator's results neither overflow nor underflow.
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +12,12 @@
 namespace segfold::cli {
 namespace {
 
-/// Number of elements generated for a trial, and the lengths of segments that the trial folds.
+/// Number of elements generated for a trial fold, and the segment lengths that are tried.
 constexpr std::int64_t kElements = 4096;
 constexpr std::int64_t kLengths[] = {16, 256, kElements};
 constexpr std::uint64_t kSeed = 7;
 
-/// Smallest and largest normal number of a floating-point type.
+/// Smallest and largest positive normal number of a floating-point type.
 struct Span {
     long double least, greatest;
 };
@@ -32,7 +32,7 @@ Span normal_span(Type type)
     }
 }
 
-/// Replaces zeros by ones, because zeros hide how a product grows.
+/// Replaces zeros by ones, because zeros would hide the growth of products.
 void replace_zeros(Array& array)
 {
     const Type type = array.type();
@@ -48,7 +48,7 @@ void replace_zeros(Array& array)
     }
 }
 
-/// True if all totals of generated values in `range` are 0 or normal numbers of their types. Totals are
+/// True if all results for generated values in `range` are 0 or normal numbers of their types. Results are
 /// computed in wide precision.
 bool suits(const Operator& op, ValueRange range)
 {
@@ -89,7 +89,7 @@ ValueRange suiting_values(const Operator& op)
             if (suits(op, range))
                 return range;
     } catch (const InputError&) {
-        // A table cannot be generated, or is read past its end. The run itself reports this error.
+        // A table cannot be generated, or an element reads outside of it. The run itself will report this.
     }
     return ValueRange::small_integers;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Prints warnings of a verb: one line each, or in full with --explain.
+// Prints a verb's warnings, briefly or in full.
 #include <string>
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace segfold::cli {
 
-/// Writes warnings to standard error, in full with --explain. Otherwise writes the first line of each, and
-/// names the command that shows the other lines.
+/// Writes warnings to standard error. With --explain, writes them in full. Otherwise writes the first line of
+/// each, and names the command that shows the rest.
 void write_warnings(const Arguments& arguments, const std::vector<std::string>& warnings);
 
 }  // namespace segfold::cli

@@ -22,7 +22,7 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
-/// Returns the names of the scalars if `scalars` is true; otherwise the names of all other parameters.
+/// Returns the names of the scalars if `scalars` is true, otherwise the names of the other parameters.
 std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
 {
     std::vector<std::string_view> names;
@@ -38,8 +38,7 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// Removes blanks around a value. A script may leave blanks there, and they must not change the value's
-/// meaning.
+/// Removes blanks around a value. They often come from scripts and have no meaning.
 std::string without_blanks(std::string_view text)
 {
     constexpr std::string_view kBlanks = " \t\r\n";
@@ -48,7 +47,7 @@ std::string without_blanks(std::string_view text)
                               : std::string(text.substr(first, text.find_last_not_of(kBlanks) + 1 - first));
 }
 
-/// Throws InputError for an unknown name in --input. The message lists the parameters and names the flag for
+/// Throws InputError for an unknown name in --input. The message lists the parameters, and the flag for
 /// scalars.
 [[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
 {
@@ -62,8 +61,7 @@ std::string without_blanks(std::string_view text)
                                  advice));
 }
 
-/// Splits "x=values.npy" into name and file. The name may be missing if exactly one parameter is not a
-/// scalar.
+/// Splits "x=values.npy" into name and file. If only one parameter is not a scalar, its name may be omitted.
 std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
 {
     const auto equals = text.find('=');
@@ -94,7 +92,7 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
                 ? fmt::format("--input '{0}': the value is missing; write --scalar {1}=VALUE", text, name)
                 : fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
     auto file = text.substr(equals + 1);
-    // A scalar's file is allowed, but a plain number in place of the file is an error.
+    // A scalar may be given by a file, but a plain number here is an error.
     if (double number = 0;
         parameter->scalar &&
         std::from_chars(file.data(), file.data() + file.size(), number).ptr == file.data() + file.size())
@@ -124,7 +122,7 @@ std::map<std::string, std::string> input_files(const Arguments& arguments, const
 void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
                                       const std::vector<std::string>& written)
 {
-    std::vector<std::pair<std::string, std::string>> read;  // flag and file
+    std::vector<std::pair<std::string, std::string>> read;  // pairs of a flag and the file that it reads
     for (const auto& [name, file] : input_files(arguments, op))
         read.emplace_back("input", file);
     const auto layout = arguments.value("layout").value_or("");
@@ -192,7 +190,7 @@ std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std
 
 namespace {
 
-/// True if --input, --scalar or the matrix of --layout gives the parameter's data.
+/// True if --input, --scalar, or the matrix of --layout provides the parameter's data.
 bool is_given(const Operator& op, const Parameter& parameter, const WorkloadRequest& request)
 {
     return request.inputs.contains(parameter.name) || request.scalars.contains(parameter.name) ||
@@ -209,7 +207,7 @@ void refuse_scalars_given_twice(const WorkloadRequest& request)
                             name, input->second, value));
 }
 
-/// Throws InputError if flags for generated data are given but no data are generated.
+/// Throws InputError if a flag about generated data is given but no data are generated.
 void refuse_idle_flags(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
     const bool generates = std::ranges::any_of(
@@ -252,11 +250,11 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
         refuse_scalars_given_twice(request);
         refuse_idle_flags(arguments, op, request);
     }
-    // --elements requests generated elements, unless a column determines their number.
+    // --elements requests generated elements unless a given column determines the number of elements.
     const bool is_asked = arguments.has("values") || (arguments.has("elements") && !gives_columns(request));
     request.generates = is_asked || (!gives_columns(request) && request.layout.files.empty());
     request.takes_inputs = with_inputs;
-    // Reports missing scalars before any file is read, because no file can supply them.
+    // Reports missing scalars before any file is read, because no file could provide them.
     if (std::ranges::any_of(op.parameters, [&](const Parameter& parameter) {
             return parameter.scalar && !is_given(op, parameter, request);
         }))

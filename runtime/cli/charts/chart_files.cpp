@@ -21,7 +21,7 @@ std::span<const EmbeddedFile> chart_renderer();
 namespace segfold::cli {
 namespace {
 
-/// Returns the first Python of PATH that has vl-convert.
+/// Returns the first Python in PATH that has vl-convert.
 std::string find_renderer()
 {
     for (const auto* name : {"python3", "python"})

@@ -1,5 +1,6 @@
 #pragma once
-// Files of charts: specifications of Vega-Lite, and what a Python with vl-convert renders of them.
+// Writes chart files: Vega-Lite specifications, and pages or drawings that Python's vl-convert renders from
+// them.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,23 +12,23 @@ namespace segfold::cli {
 
 inline constexpr Flag kChartFlags[] = {{"vega", "FILE"}, {"plot", "FILE"}};
 
-/// Charts, and what a page says above them.
+/// Charts, with a heading and paragraphs of text above them.
 struct ChartPage {
     std::string heading;
     std::vector<std::string> paragraphs;
-    std::vector<Json> charts;  ///< specifications of Vega-Lite, at least one
+    std::vector<Json> charts;  ///< Vega-Lite specifications, at least one
 };
 
 /// The files that --vega and --plot name.
 class ChartFiles {
 public:
-    /// Throws InputError before anything is measured: if a file cannot be written, if the file of --plot is
-    /// of another kind, or if no Python here has vl-convert.
+    /// Reads the flags. Throws InputError if a file cannot be written, if --plot has another file type than
+    /// .svg or .html, or if no Python here has vl-convert.
     explicit ChartFiles(const Arguments& arguments);
 
     /// Returns the flag that was given, "--plot" or "--vega"; empty if there is none.
     [[nodiscard]] std::string asked_by() const;
-    /// Writes the files that were asked for.
+    /// Writes the requested files.
     void write(const ChartPage& page) const;
 
 private:

@@ -1,8 +1,8 @@
-"""Renders charts by vl-convert: render.py CHARTS RESULT.
+"""Renders charts with vl-convert: render.py CHARTS RESULT.
 
-If RESULT ends in .svg, CHARTS is a specification of Vega-Lite. If it ends in .html, CHARTS has a heading, paragraphs and a list of
-specifications. A page needs no network: the libraries that draw are inside. Texts have the colour of the page, so that one drawing serves light
-and dark pages.
+If RESULT ends in .svg, CHARTS is one Vega-Lite specification. If RESULT ends in .html, CHARTS has a heading, paragraphs and a list of
+specifications. An HTML page contains all libraries that it needs, so it works without a network. Text is drawn in the page's own colour, so a
+drawing suits light and dark pages.
 """
 
 import html
@@ -12,7 +12,7 @@ import sys
 import vl_convert
 
 VERSION = "5.21"
-WIDTH = 720  # of a chart in a drawing; on a page it is as wide as the page
+WIDTH = 720  # width of a chart in an SVG file, in pixels; in a page, a chart is as wide as the page
 COLOURS = "color: #1a1a1a; background: #ffffff;", "color: #e8e8e8; background: #15181c;"
 STYLE = f"""\
 :root {{ color-scheme: light dark; }}
@@ -39,7 +39,7 @@ def row(cell, first, others):
 
 
 def numbers(panel):
-    """The values of a panel in words: bars by row and source, lines by row and size."""
+    """Returns an HTML table of a panel's values: bars by row and source, lines by row and size."""
     column = "at" if "mark" in panel else "source"
     values = [value for value in panel["data"]["values"] if "value" in value]
     columns = list(dict.fromkeys(value[column] for value in values))
@@ -51,7 +51,7 @@ def numbers(panel):
 
 
 def page(whole):
-    """An HTML page of all charts, each with its title in words that wrap, and with its numbers."""
+    """Returns an HTML page of all charts. Each has its title as wrapping text, and a table of its numbers."""
     figures, specifications = [], []
     for chart in whole["charts"]:
         panels = chart.get("hconcat", [chart])
@@ -81,7 +81,7 @@ def page(whole):
 
 
 def drawing(whole):
-    """An SVG file. Where it stands alone or as an image, readers who prefer dark pages get light texts."""
+    """Returns an SVG file. Readers who prefer dark pages see light text if the file stands alone or is an image."""
     if whole.get("width") == "container":
         whole = {**whole, "width": WIDTH}
     text = vl_convert.vegalite_to_svg(whole, vl_version=VERSION)

@@ -24,7 +24,7 @@ constexpr std::int64_t kTimedElements = std::int64_t{1} << 26;
 constexpr std::int64_t kMostTimedElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSelves = 1000;
 
-/// The default layouts for times: the standard workloads, with fewer lengths. `whole` is always added.
+/// The default layouts for times: the standard workloads with fewer segment lengths. `whole` is always added.
 constexpr const char* kLayouts[] = {"uniform=1",
                                     "uniform=4",
                                     "uniform=8",
@@ -39,7 +39,7 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "half_empty:mean=32",
                                     "giant:half"};
 
-/// Returns the back end whose times are measured. Ignores --schedule-seed, which concerns relations only.
+/// Returns the back end whose times are measured. Ignores --schedule-seed, which only concerns relations.
 std::unique_ptr<Backend> timed_backend(const Arguments& arguments)
 {
     BackendOptions options;
@@ -71,12 +71,13 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
     request.num_elements = arguments.integer("elements", 1, kMostTimedElements).value_or(kTimedElements);
     const auto& first = request.layouts.front();
     if (arguments.has("layout") && arguments.has("elements") && first.kind == LayoutKind::uniform)
-        (void)resolve(first, request.num_elements);  // throws for layouts that the verb run refuses
+        // Throws for layouts that do not fit the number of elements.
+        (void)resolve(first, request.num_elements);
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     return request;
 }
 
-/// Adds a remark for each uniform layout that cannot use all elements.
+/// Adds a remark for each uniform layout that leaves some elements unused.
 void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
 {
     for (const auto& layout : request.layouts)
@@ -86,9 +87,10 @@ void remark_uniform(const regress::TimeRequest& request, TimeReport& report)
                             request.num_elements - request.num_elements % layout.uniform_length));
 }
 
-/// Returns the baseline's times of this device, and adds remarks on circumstances that differ. If the
-/// baseline has no such times, returns null with a remark if static costs are compared as well, and otherwise
-/// throws InputError. Also throws if the numbers of elements differ.
+/// Returns the baseline's times of this device, and adds remarks about different circumstances.
+///
+/// If the baseline has no times of this device, returns null and adds a remark if static costs are compared
+/// too; otherwise throws InputError. Also throws if the numbers of elements differ.
 const regress::DeviceTimes* comparable(const Arguments& arguments, const regress::Baseline& baseline,
                                        TimeReport& report)
 {
@@ -143,7 +145,7 @@ std::string why_no_times(const Arguments& arguments)
             return fmt::format("the back end is {}, and times are those of a GPU", backend);
         return "";
     }
-    // Removes the advice for runs without a GPU: regress measures CUDA's stages unless --backend names
+    // Cuts off the advice for runs without a GPU, because regress measures CUDA stages unless --backend names
     // another back end.
     const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
     return reason.empty() ? ""
@@ -184,7 +186,7 @@ StaticReport hold_static_costs(const Arguments& arguments, std::span<const Named
     }
     if (!then)
         return report;
-    // Removes cases that were not requested, so that none counts as missing.
+    // Removes unrequested cases, so that they do not count as missing.
     std::erase_if(then->costs, [&](const regress::StaticCost& cost) {
         return std::ranges::find(ops, cost.op, &NamedOperator::name) == ops.end() ||
                (arguments.value("stage").value_or("all") != "all" && cost.stage != *arguments.value("stage"));

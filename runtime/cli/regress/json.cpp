@@ -1,4 +1,4 @@
-// The report of segfold regress as one JSON document.
+// Writes the report of segfold regress as one JSON document.
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/regress/view.h"

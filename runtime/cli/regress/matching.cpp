@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t kMostListed = 8;
 
-/// The operator and the stage of one case in a baseline.
+/// The operator and the stage of a case in a baseline.
 struct CaseName {
     std::string op, stage;
 };
 
-/// Returns "a, b, c" without repetitions; "a, b and 7 more" if there are more than kMostListed names.
+/// Returns "a, b, c" without duplicates. If there are more than kMostListed names, returns "a, b and 7 more".
 std::string names_text(const std::vector<std::string>& names)
 {
     std::vector<std::string> once;
@@ -29,8 +29,8 @@ std::string names_text(const std::vector<std::string>& names)
     return fmt::format("{}{}", fmt::join(once, ", "), rest == 0 ? "" : fmt::format(" and {} more", rest));
 }
 
-/// Throws InputError if `cases`, the cases of the baseline, contain no case of a requested operator and
-/// stage. `what` is "times" or "static costs".
+/// Throws InputError if none of the baseline's `cases` has a requested operator and stage. `what` is "times"
+/// or "static costs".
 void require_case(const Arguments& arguments, std::span<const NamedOperator> ops,
                   const std::vector<CaseName>& cases, std::string_view what)
 {

@@ -1,4 +1,4 @@
-// segfold regress: names operators by their words on the command line, and by their own names in baselines.
+// segfold regress: names operators by their words on the command line or, in baselines, by their own names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ NamedOperator named(std::string words, Operator op, const std::map<std::string, 
     return {std::move(words), std::move(op), laws.usable};
 }
 
-/// Returns the standard operators that are called `names`.
+/// Returns the standard operators with the names `names`.
 std::vector<AskedOperator> standard_set(const Arguments& arguments, std::span<const std::string_view> names)
 {
     for (const auto& flag : kOperatorFlags)
@@ -36,8 +36,8 @@ std::vector<AskedOperator> standard_set(const Arguments& arguments, std::span<co
     return all;
 }
 
-/// Renames the operator's cases in a baseline from its words on the command line to its own name. Does
-/// nothing if cases already have this name.
+/// Renames the operator's cases in a baseline from `by_words` to `own_name`. Does nothing if cases already
+/// have the own name.
 void rename_cases(regress::Baseline& baseline, const AskedOperator& asked)
 {
     const auto rename = [&](auto& cases) {

@@ -27,24 +27,24 @@ constexpr Flag kRegressFlags[] = {
     {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"},
     kScalarFlag};
 
-/// Number of back ends that stand in for several devices; see relation_devices().
+/// Number of back ends used as devices if there are not several devices; see relation_devices().
 constexpr std::size_t kStandIns = 3;
 
-/// Default operators for relations: exact and non-commutative operators with and without an identity, a
-/// commutative operator, an operator that rounds, and an operator with a finish.
+/// Default operators for relations. Three are exact and non-commutative; one of these has no identity. One is
+/// commutative, one rounds, and one has a finish.
 constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "keep_first_i32",
                                                    "sum_i32",   "sum_f32",    "mean_variance_f32"};
-/// Default operators for costs: the smallest, a non-commutative one, and one with a large state.
+/// Default operators for static costs: the smallest one, a non-commutative one, and one with a large state.
 constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
-/// Default operators for times. Both are limited by memory; the second one is not commutative.
+/// Default operators for times. Both are bound by memory; the second one is not commutative.
 constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 
-/// Tells which parts of the verb run.
+/// The parts of the verb that run.
 struct Parts {
     bool relations, static_costs, times;
 };
 
-/// True if --backend requests the stages for the host's cores.
+/// True if --backend selects the stages for the host's cores.
 bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
 
 Parts parts(const Arguments& arguments)
@@ -56,7 +56,7 @@ Parts parts(const Arguments& arguments)
     return asked;
 }
 
-/// Throws InputError for a flag that has no effect on the requested parts, or that means different things for
+/// Throws InputError for a flag that has no effect on the requested parts, or that has different meanings for
 /// two of them.
 void refuse_idle_flags(const Arguments& arguments, Parts asked)
 {
@@ -81,7 +81,7 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
             arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
 }
 
-/// Throws InputError if --stage names a stage that can serve none of the operators.
+/// Throws InputError if --stage names a stage that can run none of the operators.
 void require_asked_stage(const Arguments& arguments, const RelationsReport& report)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -96,7 +96,7 @@ void require_asked_stage(const Arguments& arguments, const RelationsReport& repo
     throw InputError(reason);
 }
 
-/// Returns the baseline in the file of --save, or an empty baseline if the file does not exist.
+/// Returns the baseline in the file of --save; an empty one if the file does not exist.
 regress::Baseline saved_before(const std::string& path)
 {
     std::error_code ignored;
@@ -112,7 +112,7 @@ void save(const Arguments& arguments, const std::string& path, std::span<const N
 {
     const bool has_costs = report.static_costs && report.static_costs->left_out.empty();
     const bool is_timed = report.times && report.times->left_out.empty();
-    // A case without rounds, because its time exceeds the cut-off, has no time to save.
+    // A case without rounds has no time to save; its time exceeded the cut-off.
     const bool has_times = is_timed && std::ranges::any_of(report.times->times.cases, [](const auto& one) {
                                return !one.rounds.empty();
                            });
@@ -163,9 +163,10 @@ std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optio
     return backend;
 }
 
-/// Makes the back ends on which relations are tried; only one if no relation needs several devices.
-/// --devices gives one for each device that it names. With neither --devices nor --device, each GPU has one
-/// if there are several. Otherwise kStandIns back ends of the same kind stand in for devices.
+/// Makes the back ends on which relations are tried. Makes only one if no relation compares devices.
+///
+/// With --devices, makes one for each named device. With neither --devices nor --device, makes one for each
+/// GPU if there are several. Otherwise makes kStandIns back ends of the same kind on one device.
 std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
 {
     const Devices asked(arguments);
@@ -189,7 +190,7 @@ std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& argument
     return all;
 }
 
-/// Tries the relation with the name "ranks" in several processes that MPI started together.
+/// Tries the relation "ranks" in several processes that MPI started together.
 int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
 {
     for (const auto flag : {"static", "time", "self", "baseline", "save"})
@@ -205,8 +206,7 @@ int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
     const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
     auto ops = by_words(asked_operators(arguments, kRelationOperators));
     for (auto& op : ops) {
-        // All ranks use rank 0's verdicts on the laws, because the search for counter-examples and the stored
-        // proofs may differ between hosts.
+        // All ranks use the verdicts of rank 0, because searches and stored proofs may differ between hosts.
         const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
         std::memcpy(&op.laws, first.data(), sizeof op.laws);
     }
@@ -247,7 +247,7 @@ int verb_regress(const Words& words)
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
         baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
-    if (const auto path = arguments.value("save")) {  // refuses a bad file before any measurement
+    if (const auto path = arguments.value("save")) {  // throws for a bad file before anything is measured
         require_writable(*path);
         (void)saved_before(*path);
     }

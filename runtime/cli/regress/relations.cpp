@@ -31,7 +31,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
         for (const auto& relation : regress::relations())
             request.relations.push_back(&relation);
     request.stages = regress_stages(arguments, catalogue);
-    // simt is slow and folds few elements. Small tiles give these elements many borders between tiles.
+    // simt is slow and gets few elements. With small tiles, these still cross many tile borders.
     request.tiles = {regress::Tiles::smallest};
     if (on_gpu)
         request.tiles.push_back(regress::Tiles::chosen);
@@ -40,7 +40,7 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     return request;
 }
 
-/// Shows progress: the number of the current attempt, and the number of all attempts.
+/// Counts the attempts, and shows the number of the current one as progress.
 class Attempts {
 public:
     Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}

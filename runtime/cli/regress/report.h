@@ -1,5 +1,5 @@
 #pragma once
-// The findings of segfold regress, part by part, and the exit code that follows from them.
+// The findings of segfold regress, and its exit code.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,26 +12,26 @@ namespace segfold::cli {
 
 /// The relations tried with one operator.
 struct OperatorRelations {
-    std::string op;          ///< the words that select it on a command line
+    std::string op;          ///< the words that select the operator on a command line
     std::string tried_part;  ///< see regress::tried_part()
     std::vector<regress::RelationOutcome> outcomes;
 };
 
-/// Outcomes of the relations that were tried with all operators.
+/// The outcomes of all relations that were tried.
 struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
-    std::string replay_words;  ///< flags that a command needs to repeat a case
-    int num_ranks = 0;         ///< number of ranks that tried the relations together; 0 for a single process
-    /// Number of devices for relations between devices. In a single process, the same number of threads
-    /// stands in for ranks.
+    std::string replay_words;  ///< flags that a command needs to repeat an attempt
+    int num_ranks = 0;         ///< number of ranks that tried relations together; 0 for a single process
+    /// Number of devices in relations between devices. A single process tries the relation "ranks" with this
+    /// many threads.
     int num_devices = 1;
     std::vector<OperatorRelations> operators;
 
     [[nodiscard]] bool any_broken() const;
 };
 
-/// Returns the command that repeats the attempt of one relation with one stage.
+/// Returns the command that repeats one attempt.
 [[nodiscard]] std::string replay_command(const RelationsReport& report, const OperatorRelations& relations,
                                          const regress::RelationOutcome& outcome);
 
@@ -47,18 +47,18 @@ struct StaticReport {
 /// Outcome of comparing a build with itself.
 struct SelfComparison {
     std::int64_t num_cases = 0;
-    std::int64_t num_alarms = 0;     ///< cases reported as better or worse although nothing changed
-    std::int64_t num_ambiguous = 0;  ///< cases too noisy to decide
+    std::int64_t num_alarms = 0;     ///< changes reported although nothing changed
+    std::int64_t num_ambiguous = 0;  ///< cases that are too noisy to decide
 };
 
 /// Ratios of times compared with a baseline.
 struct TimeReport {
-    std::string left_out;  ///< reason why nothing was measured; empty if at least one case was measured
+    std::string left_out;  ///< reason why nothing was measured; empty if something was
     regress::DeviceTimes times;
     std::string baseline;              ///< baseline's file; empty if there is none
-    std::vector<std::string> remarks;  ///< differences from the baseline's circumstances
+    std::vector<std::string> remarks;  ///< differences between the circumstances of baseline and measurement
     std::vector<regress::TimeOutcome> outcomes;
-    std::vector<SelfComparison> selves;  ///< comparisons of this build with itself, for --self
+    std::vector<SelfComparison> selves;  ///< for --self: comparisons of this build with itself
 
     [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
     /// True if at least one case has a time.
@@ -71,15 +71,15 @@ struct RegressReport {
     std::optional<StaticReport> static_costs;
     std::optional<TimeReport> times;
     std::string saved;    ///< file of --save; empty if nothing was written
-    std::string dropped;  ///< the entries removed from the file of --save, and why; empty if there are none
-    std::string unsaved;  ///< measurements that --save did not write, and why; empty if none
+    std::string dropped;  ///< entries removed from the file of --save, with the reason; empty if none
+    std::string unsaved;  ///< measurements that --save did not write, with the reason; empty if none
 
-    /// Returns 0 if all is well, 1 if something is broken or worse. Returns 5 if noise alone prevents a
+    /// Returns 0 if all is well, and 1 if something is broken or got worse. Returns 5 if noise prevents a
     /// verdict, or if times were requested and none was measured.
     [[nodiscard]] int exit_code() const;
 };
 
-/// Returns short descriptions of tests that this run did not make, although a user might expect them.
+/// Returns short descriptions of the tests that this run omitted and that a user might expect.
 [[nodiscard]] std::vector<std::string> untried(const RegressReport& report);
 
 }  // namespace segfold::cli

@@ -12,11 +12,11 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::size_t kShownBreaches = 5;
-constexpr std::size_t kShownReasons = 12;  // reasons shown per operator for cases without a time
+constexpr std::size_t kShownReasons = 12;  // most reasons shown per operator for cases without a time
 
 using regress::RelationOutcome;
 
-/// Returns "9 ok", "2 of 9 broken", "2 of 9 broken, faults" or "-" for a relation, over all stages.
+/// Summarises a relation over all stages: "9 ok", "2 of 9 broken", "2 of 9 broken, faults" or "-".
 std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view relation)
 {
     std::size_t held = 0, tried = 0, faults = 0;
@@ -62,7 +62,7 @@ std::string print_breach(const RelationsReport& report, const OperatorRelations&
     return text + indented(breach.text) + indented("again: " + replay_command(report, relations, outcome));
 }
 
-/// Joins names as in "slices, devices and ranks".
+/// Joins names: "slices, devices and ranks".
 std::string listed(const std::vector<std::string_view>& names)
 {
     std::string text;
@@ -98,8 +98,8 @@ std::string print_untried(const OperatorRelations& relations)
     return text;
 }
 
-/// Returns text on the sizes of tiles that were tried, such as " with the smallest tiles alone"; empty if
-/// both sizes were tried.
+/// Describes the tile sizes that were tried, such as " with the smallest tiles alone". Empty if both sizes
+/// were tried.
 std::string tiles_text(const RelationsReport& report)
 {
     std::set<regress::Tiles> tiles;
@@ -113,8 +113,8 @@ std::string tiles_text(const RelationsReport& report)
                                                       : " with the tiles of a run alone";
 }
 
-/// Returns the number of outcomes whose results cannot be judged, and a description of the first one; "" if
-/// there are none.
+/// Returns the number of outcomes with unjudged results, and describes the first one. Empty if there are
+/// none.
 std::string print_unjudged(const RelationsReport& report)
 {
     std::size_t count = 0;
@@ -210,7 +210,7 @@ std::string print_static(const StaticReport& report)
     return text + fmt::format("{} compared, {}\n", count_text(verdict.num_compared, "text"), what);
 }
 
-/// Returns a table of one operator's median ratios: a row for each stage, a column for each layout.
+/// Returns a table of one operator's median ratios, with a row per stage and a column per layout.
 std::string ratio_table(const TimeReport& report, const std::string& op)
 {
     std::vector<std::string> layouts, stages;
@@ -240,8 +240,8 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
     return table.print();
 }
 
-/// Lists the cases of an operator that have no time, as in "lane_scan over whole, zipf: REASON". Reasons of a
-/// single case come first, because such a case is left out for its time, not for its kind.
+/// Lists an operator's cases without a time, such as "lane_scan over whole, zipf: REASON". Reasons that
+/// concern one case come first, because they concern its time rather than its kind.
 std::string print_unmeasured(const TimeReport& report, const std::string& op)
 {
     struct Group {
@@ -281,7 +281,7 @@ std::string change_text(double effect)
     return effect < 9 ? fmt::format("{:+.1f} %", 100 * effect) : fmt::format("{:.0f}-fold", 1 + effect);
 }
 
-/// Returns a row of the table of outcomes. Without a measurement, current numbers are "-".
+/// Returns a row of the table of outcomes, with "-" in place of missing measurements.
 std::vector<std::string> outcome_row(const regress::TimeOutcome& outcome)
 {
     std::vector<std::string> row = {outcome.now.op, outcome.now.stage, outcome.now.layout,
@@ -361,7 +361,7 @@ std::string print_times(const TimeReport& report)
     if (report.baseline.empty())
         return text + "\nno baseline to compare them with\n";
     using enum regress::Verdict;
-    // Does not count cases whose stages cannot serve, because these have no times in any baseline.
+    // Leaves out cases that the stage cannot run, because these have no times in any baseline.
     const auto unknown = std::ranges::count_if(report.outcomes, [](const regress::TimeOutcome& outcome) {
         return outcome.verdict == no_baseline && !outcome.now.rounds.empty();
     });

@@ -1,5 +1,5 @@
 #pragma once
-// Shows the findings of segfold regress as text and JSON.
+// Converts the findings of segfold regress to text and JSON.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace segfold::cli {
 
-/// Returns tables of all outcomes, then each broken relation and each worse cost or time with the command
-/// that repeats it.
+/// Returns tables of all outcomes. Below them stand the broken relations and the costs and times that got
+/// worse, each with the command that repeats it.
 [[nodiscard]] std::string print(const RegressReport& report);
 
 /// Returns the findings as one JSON document.

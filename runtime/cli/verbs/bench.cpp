@@ -1,4 +1,4 @@
-// segfold bench: times every stage and the peers, and compares them with the memory's read rate.
+// segfold bench: times every stage and the peers, and compares them with the read ceiling of the memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,15 +58,16 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
-/// The peers (algorithms of CUB and Thrust) that --peers names.
+/// The peers (algorithms of CUB and Thrust) selected by --peers.
 struct AskedPeers {
-    std::vector<const Peer*> chosen;  ///< each once, in the table's order
-    bool is_by_name = false;          ///< true if --peers names at least one peer, not only libraries
-    /// Folder of CCCL headers; empty if found automatically.
+    std::vector<const Peer*> chosen;  ///< each peer once, in the table's order
+    /// True if --peers names at least one peer; false if it names only libraries.
+    bool is_by_name = false;
+    /// Folder of CCCL headers; empty to search for it.
     std::filesystem::path cccl;
 };
 
-/// The requests of the command line. They are read before a device is opened.
+/// The request of the command line. It is read before a device is opened.
 struct BenchRequest {
     std::vector<Operator> operators;
     bench::SweepRequest sweep;
@@ -141,7 +142,7 @@ BenchRequest bench_request(const Arguments& arguments)
     auto asked_peers = peers_argument(arguments);
     request.peers = std::move(asked_peers.chosen);
     all.cccl = std::move(asked_peers.cccl);
-    // If only libraries are named, peers that do not take the form of the segments are skipped.
+    // If --peers names only libraries, skips peers that do not support the form of the segments.
     request.only_fitting_peers = !asked_peers.is_by_name;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));
     if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
@@ -210,11 +211,11 @@ int emit_peer_text(const Arguments& arguments)
     return 0;
 }
 
-/// Warns of libraries in --peers that fold on a GPU while the back end is a host, or the reverse.
+/// Warns about libraries in --peers that fold on a GPU while the back end is the host, or the reverse.
 void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& request,
                          const bench::PeerLibraries& libraries, const Backend& backend)
 {
-    if (!arguments.has("peers") || !request.only_fitting_peers)  // a named peer has a row that says the same
+    if (!arguments.has("peers") || !request.only_fitting_peers)  // named peers have a row that says the same
         return;
     std::map<std::string_view, bool> has_some;
     for (const auto* peer : request.peers)
@@ -227,7 +228,7 @@ void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& 
                             library, libraries.is_of_host() ? "on a GPU" : "on the host", backend.name()));
 }
 
-/// Writes the progress, log and results of a bench.
+/// Writes a bench's progress, log and results.
 class BenchReport {
 public:
     BenchReport(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
@@ -265,7 +266,7 @@ public:
                 [this](const std::string& workload, const std::string& why) { skip(workload, why); }};
     }
 
-    /// Writes the final lines and the chart. Returns the exit code.
+    /// Writes the last lines and the charts. Returns the exit code.
     int end(const ChartFiles& files)
     {
         progress_.clear();
@@ -300,8 +301,7 @@ private:
             refuse_to_write(path + ": ", errno);
     }
 
-    /// Writes one measurement to the log, if there is a log. The measurement is then not lost if the run is
-    /// stopped later.
+    /// Writes one measurement to the log, if there is one, so that it survives an early end of the run.
     void add(const WorkloadRecord& so_far, const Entry& entry)
     {
         if (!log_.is_open())
@@ -330,7 +330,7 @@ private:
         records_.push_back(std::move(record));
     }
 
-    /// Reports a workload of a sweep that cannot be generated.
+    /// Reports that a workload of a sweep cannot be generated.
     void skip(const std::string& workload, const std::string& why)
     {
         progress_.clear();

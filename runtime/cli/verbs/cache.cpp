@@ -1,4 +1,4 @@
-// segfold cache: lists and removes compiled programs and proofs stored on disk.
+// segfold cache: lists and removes the compiled programs and the proofs in the cache on disk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,16 +28,16 @@ namespace {
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kShownDigits = 12;
 
-/// A file of the cache: a kernel, a library of the back end cpu, a record of a compiler, verdicts on laws, or
-/// a damaged file.
+/// A file of the cache. It holds a kernel, a library of the back end cpu, a record of a compiler, or verdicts
+/// on laws, or it is damaged.
 struct Stored {
     cache::FileInfo file;
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
-    std::string compiler;            ///< description of the compiler, if the file is a record of a compiler
-    prove::StoredVerdicts verdicts;  ///< the verdicts, if the file holds verdicts on laws
-    std::string damage;              ///< description of the file's damage; empty if the file is intact
+    std::string compiler;            ///< description of the compiler, if the file records one
+    prove::StoredVerdicts verdicts;  ///< set if `has_laws` is true
+    std::string damage;              ///< description of a damaged file's fault; empty if the file is intact
 
     [[nodiscard]] std::string_view kind() const
     {
@@ -75,7 +75,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     return stored;
 }
 
-/// The cache's folder and its files. The folder is null if it does not exist.
+/// The cache's folder and the files in it. The folder is null if it does not exist.
 struct Contents {
     cache::Settings settings;
     std::unique_ptr<cache::Folder> folder;
@@ -115,7 +115,7 @@ Contents open_contents()
 {
     Contents contents{.settings = settings_with_folder(), .folder = nullptr, .files = {}};
     std::error_code ignored;
-    // Counts a dangling link as existing, because Folder must refuse it.
+    // A dangling link counts as existing, so that Folder refuses it.
     if (!std::filesystem::exists(symlink_status(contents.settings.folder, ignored)))
         return contents;
     contents.folder = std::make_unique<cache::Folder>(contents.settings.folder, contents.settings.most_bytes);
@@ -225,8 +225,8 @@ int list(bool json)
     return 0;
 }
 
-/// Implements `cache stat`: prints "on", "off", or why the folder cannot be used. Unlike other actions,
-/// `cache stat` does not fail if the folder cannot be used.
+/// Implements `cache stat`. Prints "on", "off", or the reason why the folder cannot be used. For such a
+/// folder, all other actions fail.
 int stat(bool json)
 {
     const auto settings = settings_with_folder();

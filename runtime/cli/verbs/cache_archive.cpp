@@ -29,7 +29,7 @@ constexpr Flag kExportFlags[] = {{"for", "ARCH,..."},
 constexpr std::array<std::string_view, 2> kShippedIndexBits = {"32", "64"};
 constexpr std::array<std::string_view, 4> kShippedKeyBytes = {"1", "2", "4", "8"};
 
-/// Returns the file's name and leaves the words behind it.
+/// Takes the file's name from the front of `words`. Throws InputError if it is missing.
 std::string take_file(Words& words, std::string_view action, std::string_view example)
 {
     if (words.empty() || words.front().starts_with('-'))
@@ -40,7 +40,7 @@ std::string take_file(Words& words, std::string_view action, std::string_view ex
     return file;
 }
 
-/// Returns the architectures that --for names, else that of the first GPU.
+/// Returns the architectures of --for, or else that of the first GPU.
 std::vector<std::string> architectures_of(const Arguments& arguments)
 {
     const auto list = arguments.value("for");
@@ -62,7 +62,7 @@ std::vector<std::string> architectures_of(const Arguments& arguments)
 
 std::string bytes_text(std::uint64_t bytes) { return fmt::format("{} bytes", bytes); }
 
-/// Writes how many kernels of each architecture there are.
+/// Writes the number of kernels for each architecture.
 void show(std::string_view document, const std::string& file, const Shipped& shipped, bool json,
           const std::string& folder)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// segfold cache export and import: compiled kernels for machines without a compiler.
+// segfold cache export and import: transfer compiled kernels to machines without a compiler.
 #include <vector>
 
 #include "runtime/cli/arguments/arguments.h"
@@ -9,10 +9,10 @@ namespace segfold::cli {
 /// The flags of `cache export`.
 std::vector<Flag> cache_flags();
 
-/// Implements `cache export FILE OP`; `words` begin with the file.
+/// Implements `cache export FILE OP`. The first word is FILE.
 int export_kernels(const Words& words);
 
-/// Implements `cache import FILE`; `words` begin with the file.
+/// Implements `cache import FILE`. The first word is FILE.
 int import_kernels(const Words& words);
 
 }  // namespace segfold::cli

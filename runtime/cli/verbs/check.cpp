@@ -47,7 +47,7 @@ constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"},
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
-/// Returns the options of proofs. With --prove off, proofs have a time limit of 0 seconds.
+/// Returns the options for proofs. --prove off sets a time limit of 0 seconds.
 prove::ProofOptions proof_options(const Arguments& arguments)
 {
     prove::ProofOptions options;
@@ -63,7 +63,7 @@ prove::ProofOptions proof_options(const Arguments& arguments)
     return options;
 }
 
-/// Returns a note on laws that hold only without NaN, and on an identity that is valid only for finite
+/// Returns a note about laws that hold only without NaN, and about an identity that is neutral only on finite
 /// elements.
 std::string nan_note(const OperatorLaws& laws)
 {
@@ -76,7 +76,7 @@ std::string nan_note(const OperatorLaws& laws)
     return note;
 }
 
-/// Returns a note on the prover that was used, or on the reason why there was none.
+/// Returns a note about the prover, or about the reason why no prover ran.
 std::string prover_note(const LawReport& report)
 {
     double seconds = 0;
@@ -88,7 +88,7 @@ std::string prover_note(const LawReport& report)
                                                 : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
 }
 
-/// If a law is refuted for some values of a scalar, returns a note that --scalar checks a single value.
+/// If a law is refuted only for some values of a scalar, returns a note that --scalar checks one value.
 std::string scalar_note(const LawReport& report, const CheckRequest& request)
 {
     const auto& given = request.workload.scalars;
@@ -106,7 +106,7 @@ std::string scalar_note(const LawReport& report, const CheckRequest& request)
     return {};
 }
 
-/// Returns a note on refuted laws on which stages still rely, and on refuted laws that stages do not use.
+/// Returns notes about laws on which stages rely although they are refuted, and about an unused identity.
 std::string law_notes(const OperatorLaws& laws)
 {
     std::string text;
@@ -119,7 +119,7 @@ std::string law_notes(const OperatorLaws& laws)
     return text;
 }
 
-/// Returns the stage that --stage names, or else all stages, except those that are only for measurements.
+/// Returns the stage of --stage, or else all stages except those that exist only for measurements.
 std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalogue& catalogue)
 {
     const auto stage = arguments.value("stage").value_or("all");
@@ -165,7 +165,7 @@ void require_stages(const Backend& backend)
                         backend.name()));
 }
 
-/// Throws InputError if --stage names a stage that can serve none of the layouts.
+/// Throws InputError if --stage names a stage that can run none of the layouts.
 void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
 {
     if (arguments.value("stage").value_or("all") == "all")
@@ -238,15 +238,16 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-/// The outcome of the check of one operator.
+/// The outcome of checking one operator.
 struct Checked {
-    std::string text;  ///< set only on rank 0, as are `json` and `untried`
+    std::string text;  ///< set only on rank 0, like `json` and `untried`
     Json json;
     std::vector<std::string> untried;
     bool is_well = true;
 };
 
-/// Checks one operator. `is_of_set` is true for an operator of the standard set, whose laws are not reported.
+/// Checks one operator. If `is_of_set` is true, it belongs to the standard set, and its laws are not
+/// reported.
 Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks, bool is_of_set)
 {
     const Devices devices(arguments);
@@ -314,7 +315,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     return checked;
 }
 
-/// Returns the standard set of operators for `check --stage` without an operator.
+/// Returns the operators for `check --stage` without an operator.
 std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks* ranks)
 {
     for (const auto& flag : kOperatorFlags)
@@ -335,7 +336,7 @@ std::vector<Operator> operators_of_stage(const Arguments& arguments, AgreedRanks
     return ops;
 }
 
-/// Implements check without --tree. `ranks` is null in a single process.
+/// Implements `check` without --tree. `ranks` is null in a single process.
 int check(const Arguments& arguments, AgreedRanks* ranks)
 {
     if (ranks != nullptr)
@@ -352,7 +353,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     for (const auto& op : operators_of_stage(arguments, ranks)) {
         try {
             all.push_back(check(arguments, op, ranks, true));
-        } catch (const InputError&) {  // the requested layout has empty segments
+        } catch (const InputError&) {  // the requested layout has empty segments, which this operator refuses
             if (op.takes_empty_segments() || all.empty() || !arguments.has("layout"))
                 throw;
         }
@@ -360,7 +361,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     const bool is_well = std::ranges::all_of(all, &Checked::is_well);
     if (!prints(ranks))
         return is_well ? 0 : 1;
-    auto left = all.front().untried;  // tests that were made for no operator
+    auto left = all.front().untried;  // tests that were not made for any operator
     Json documents = Json::array();
     std::string text;
     for (auto& checked : all) {

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-/// A description of something found, or the reason why it is missing.
+/// A description of something that is present, or the reason why it is missing.
 struct Presence {
     std::string found;  ///< a description; empty if it is missing
     std::string reason;
@@ -43,7 +43,7 @@ Presence find_nvrtc()
     }
 }
 
-/// Finds the compiler that simt uses.
+/// Finds the C++ compiler that simt uses.
 Presence find_compiler()
 {
     try {
@@ -60,8 +60,8 @@ Presence find_thrust(ThrustSystem system)
     return {"", thrust_unavailable_reason(system)};
 }
 
-/// Returns the read ceiling of a GPU: the bytes per second of a kernel that does nothing but read memory; 0
-/// if the kernel cannot run.
+/// Returns the read ceiling of a GPU. This is the rate, in bytes per second, of a kernel that only reads
+/// memory; 0 if the kernel cannot run.
 double measured_rate(const cuda::DeviceInfo& gpu)
 {
     try {
@@ -102,10 +102,10 @@ std::string device_table(const std::vector<cuda::DeviceInfo>& gpus)
     return table.print();
 }
 
-/// The tuning records of a GPU.
+/// The tuning records of one GPU.
 struct OwnRecords {
     std::size_t rows = 0;
-    std::set<std::string> shapes;  ///< problems and shapes for which the records name a fastest plan
+    std::set<std::string> shapes;  ///< problems and shapes for which a record names the fastest plan
 };
 
 OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
@@ -123,7 +123,7 @@ OwnRecords records_of(const RecordStore& store, const cuda::DeviceInfo& gpu)
     return own;
 }
 
-/// Returns text on the folder of tuning records: its path, or a note that it does not exist.
+/// Describes the folder of tuning records: its path, or a note that it does not exist.
 std::string folder_text(const std::string& folder)
 {
     std::error_code ignored;
@@ -147,8 +147,8 @@ std::string records_text(const RecordStore& store, const std::vector<cuda::Devic
     return text;
 }
 
-/// Returns text on the measured rows from which the order of stages was grown, such as "5902 measured rows:
-/// 3524 of NVIDIA H100, 2378 of NVIDIA H200".
+/// Describes the measured rows from which the order of stages is learned, such as "5902 measured rows: 3524
+/// of NVIDIA H100, 2378 of NVIDIA H200".
 std::string order_text()
 {
     std::int64_t all = 0;

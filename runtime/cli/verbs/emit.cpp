@@ -1,4 +1,4 @@
-// segfold emit: prints the CUDA text of a plan.
+// segfold emit: prints the CUDA source of a plan.
 #include "codegen/emit.h"
 
 #include <fmt/format.h>
@@ -70,8 +70,8 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
-/// Returns the names of the tables whose reads the text must check: with --check-tables all tables that the
-/// operator reads, otherwise none.
+/// Returns the names of the tables whose reads the source must check. With --check-tables, these are all
+/// tables that the operator reads; otherwise none.
 std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
 {
     const auto is_scalar = [&](const std::string& name) {
@@ -85,8 +85,8 @@ std::vector<std::string> tables_to_check(const Arguments& arguments, const Opera
     return tables;
 }
 
-/// Returns the bytes of a key, from the layout or from --key-bytes. Throws InputError if both are given and
-/// differ.
+/// Returns the size of a key in bytes, from the layout or from --key-bytes. Throws InputError if both are
+/// given and differ.
 int key_bytes_argument(const Arguments& arguments)
 {
     constexpr int kUsualBytes = 4;
@@ -103,7 +103,7 @@ int key_bytes_argument(const Arguments& arguments)
     return found ? *found : asked.value_or(kUsualBytes);
 }
 
-/// Returns the plan with its text wrapped in the namespace that --namespace names.
+/// Returns `plan` with its source wrapped in the namespace of --namespace.
 PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
 {
     const auto name = arguments.value("namespace");
@@ -120,8 +120,8 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     return plan;
 }
 
-/// Adds to the document the values of the scalars for which laws were judged. `values` is empty if the
-/// emitted text is right for all values of the scalars.
+/// Adds the scalar values for which laws were judged to the document. `values` is empty if the source is
+/// right for all scalar values.
 void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
 {
     std::size_t next = 0;
@@ -131,8 +131,8 @@ void add_scalars(Json& document, const Operator& op, const ScalarValues& values)
                 document["scalars"][parameter.name] = json_of(*value);
 }
 
-/// Implements `emit --all`: writes the text of every stage for every form that it serves. add_scalars()
-/// describes `scalars`.
+/// Implements `emit --all`: writes the source of every stage for every form that the stage serves. See
+/// add_scalars() for `scalars`.
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const ScalarValues& scalars, const Catalogue& catalogue)
 {
@@ -206,7 +206,7 @@ int verb_emit(const Words& words)
     auto scalars = given_scalars(op, scalar_texts(arguments, op));
     const auto laws = session.laws(op, scalars);
     if (!scalars.empty() && !depends_on_scalars(op, session.laws(op).report, scalars))
-        scalars.clear();  // the text is right for all scalars
+        scalars.clear();  // the source is right for all scalar values
     if (!scalars.empty() && !arguments.json())
         write_error(
             "note: laws are judged for the scalars that are given; with others the text may be wrong");
@@ -216,7 +216,7 @@ int verb_emit(const Words& words)
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     if (shows_native(arguments))
-        // Emits the same text that a run on this machine uses.
+        // Emits the source that a run on this machine would use.
         problem.target = core(session).backend().target();
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);

@@ -32,12 +32,11 @@ constexpr std::array<std::string_view, 4> kCompiledForms = {"cubin", "ptx", "sas
 
 struct CompileTarget {
     std::string architecture;
-    /// True if the first GPU has this architecture; its driver then knows the occupancy.
+    /// True if the first GPU has this architecture. Its driver can then compute the occupancy.
     bool is_here = false;
 };
 
-// Throws InputError if NVRTC does not know the architecture. A letter for a variant may follow the number, as
-// in sm_90a.
+// Throws InputError if NVRTC does not know the architecture. A letter may follow the number, as in sm_90a.
 void check_architecture(const std::string& asked)
 {
     const auto known = cuda::kernel_cache().architectures();
@@ -76,7 +75,7 @@ void write_bytes(const std::string& path, std::span<const char> bytes)
     file.commit();
 }
 
-/// Returns the path of nvdisasm, found in PATH or else beside the folders where NVRTC may be.
+/// Returns the path of nvdisasm. Searches PATH, then the places beside folders of NVRTC.
 std::string find_disassembler()
 {
     if (const auto found = find_program("nvdisasm"))
@@ -102,7 +101,7 @@ std::string disassemble(const cuda::Compiled& compiled)
     return result.output;
 }
 
-/// Returns for each kernel the number of blocks that one multiprocessor of this GPU can hold at a time. Omits
+/// Returns, for each kernel, the number of blocks that fit on one multiprocessor of this GPU at once. Omits
 /// kernels whose block size depends on the data.
 std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const Emitted& emitted,
                                            const std::string& name)
@@ -122,8 +121,8 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
     return blocks;
 }
 
-/// Compiles the text, or loads the compiled text from the cache. Messages of the compiler name the line of
-/// the stage or part.
+/// Compiles the source or loads the compiled program from the cache. Compiler messages name the line of the
+/// stage or part.
 cuda::Compiled compile(const cuda::CompileRequest& request, const Emitted& emitted)
 {
     try {

@@ -16,12 +16,12 @@ namespace {
 
 constexpr int kSegments = 40;
 
-/// One row of the table of gradients.
+/// A row of the table of gradients.
 struct TableRow {
     std::string op, parameter, means, reason;
 };
 
-/// Returns a row for each floating-point parameter of the operator.
+/// Returns a row for each floating-point parameter of `op`.
 std::vector<TableRow> rows_of(const Operator& op)
 {
     std::vector<TableRow> rows;

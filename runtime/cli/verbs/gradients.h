@@ -1,5 +1,5 @@
 #pragma once
-// Gradients on the command line: their text, their table, and their check.
+// Prints and checks the gradients of operators.
 #include "dsl/operator.h"
 #include "runtime/cli/arguments/arguments.h"
 
@@ -7,11 +7,11 @@ namespace segfold::cli {
 
 inline constexpr Flag kGradientFlag = {"gradient", "PARAMETER"};
 
-/// Implements `operators OP --gradient PARAMETER`: prints the operators of the gradient.
+/// Implements `operators OP --gradient PARAMETER`: prints the operators that compute the gradient.
 void print_gradient(const Arguments& arguments);
 
-/// Implements `operators --gradients`: prints how the gradient of each standard operator is computed, or why
-/// it has none.
+/// Implements `operators --gradients`. Prints, for each standard operator, how its gradient is computed or
+/// why it has none.
 void print_gradient_table(const Arguments& arguments);
 
 /// Implements `check OP --gradient PARAMETER`: compares the gradient with finite differences. Returns the

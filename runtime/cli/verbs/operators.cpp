@@ -1,4 +1,4 @@
-// segfold operators: lists the operators that come with the program, and prints the text of one.
+// segfold operators: lists the standard operators, and prints the text of one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +21,7 @@ namespace {
 
 constexpr Flag kListFlags[] = {{"markdown"}, {"verdicts"}, {"differing"}, kGradientFlag, {"gradients"}};
 
-/// Returns a name for a set of types, such as "floats", "integers", "numbers" or "any", or else a list of the
-/// types.
+/// Names a set of types "floats", "integers", "numbers" or "any" if possible. Otherwise lists the types.
 std::string words_of(const std::vector<Type>& types)
 {
     std::string all, integers, reals;
@@ -63,7 +62,7 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// Returns a verdict on a law in the words of the page dsl/standard/README.md.
+/// Returns a verdict in the words of the page dsl/standard/README.md.
 std::string judged(const prove::StandardVerdict& verdict)
 {
     switch (verdict.verdict) {
@@ -77,8 +76,7 @@ std::string judged(const prove::StandardVerdict& verdict)
     }
 }
 
-/// Returns a line for each law with a verdict for this operator: laws that it claims, and laws that are not
-/// claimed.
+/// Returns a line for each law with a verdict on this operator, whether the operator claims the law or not.
 std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts,
                     const std::vector<prove::StandardVerdict>& newest)
 {
@@ -112,7 +110,7 @@ std::string laws_of(const StandardOperator& op, const std::vector<prove::Standar
     return laws + (standard_operator(op.name, op.types.front()).has_identity() ? "" : "* no identity\n");
 }
 
-/// Returns sentences that count laws by the kind of their proof.
+/// Returns sentences with the number of laws for each kind of proof.
 std::string summary_of(const std::vector<prove::StandardVerdict>& verdicts,
                        const std::vector<prove::StandardVerdict>& newest)
 {
@@ -194,8 +192,8 @@ std::string operators_page()
     return page;
 }
 
-/// Prints the lines of dsl/standard/verdicts.jsonl for the operator that is named, or for all standard
-/// operators.
+/// Prints the lines of dsl/standard/verdicts.jsonl for the operator on the command line, or else for all
+/// standard operators.
 void print_verdicts(const Arguments& arguments)
 {
     if (arguments.json())

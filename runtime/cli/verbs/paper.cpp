@@ -1,4 +1,4 @@
-// segfold paper: shows experiments of the literature, with published numbers beside measured numbers.
+// segfold paper: shows experiments from the literature, with published and measured numbers side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ Json json_of_list()
     return {{"papers", std::move(list)}};
 }
 
-/// Returns the experiment that --figure names, or else all of them.
+/// Returns the experiment of --figure, or else all experiments of the paper.
 std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, const Paper& paper)
 {
     std::vector<const Experiment*> chosen;
@@ -107,7 +107,7 @@ bool all_agree(const MeasuredPaper& measured)
                                [](const auto& experiment) { return experiment.record.agrees(); });
 }
 
-/// Returns the latest of the measurements embedded in the program, restricted to the requested experiments.
+/// Returns the latest measurements that ship with the program, restricted to the requested experiments.
 std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Experiment*>& experiments)
 {
     std::optional<MeasuredPaper> latest;
@@ -124,8 +124,7 @@ std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Ex
     return latest;
 }
 
-/// Returns the JSON document: the measurements, if there are any, and the published numbers of the same
-/// experiments.
+/// Returns the JSON document of the experiments: their measurements, if any, and their published numbers.
 Json paper_document(const Paper& paper, const std::vector<const Experiment*>& experiments,
                     const std::optional<MeasuredPaper>& measured)
 {

@@ -33,14 +33,14 @@ namespace {
 constexpr std::int64_t kRunElements = std::int64_t{1} << 16;
 constexpr Flag kRunFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
 
-/// The facts that a run reports.
+/// The data from which a run's report is written.
 struct RunReport {
     const PreparedWorkload& prepared;
     const WorkloadRequest& request;
     Backend& backend;
     const ResultsView& view;
     const FoldRun& run;
-    std::int64_t num_slices;         ///< 0 if there are no slices
+    std::int64_t num_slices;         ///< 0 if the data were not cut into slices
     const Explanation* explanation;  ///< null without --explain
     std::string output;
 };
@@ -65,7 +65,7 @@ std::string run_time_text(const RunTimes& times)
     return text + seconds_text(times.seconds) + " in all";
 }
 
-/// Describes a parameter's data by its origin, or a scalar without a file by its value.
+/// Describes a parameter's data: the value of a scalar without a file, otherwise the origin of the data.
 std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
 {
     const auto& parameter = prepared.workload.op.parameters[i];
@@ -87,8 +87,8 @@ std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequ
     return text;
 }
 
-/// Returns the back end's name and description, such as "cpu: 8 threads"; for the back end reference also its
-/// precision.
+/// Returns the back end's name and description, such as "cpu: 8 threads". For the back end reference, adds
+/// the precision.
 std::string back_end_text(const RunReport& report)
 {
     const auto text = fmt::format("{}: {}", report.backend.name(), report.backend.description());
@@ -138,7 +138,7 @@ std::string report_text(const RunReport& report)
     }
     if (!report.output.empty())
         facts.emplace_back("written", visible(report.output));
-    // Output to a pipe or file has no times, so that it is the same each time.
+    // Omits times if the output goes to a pipe or file, so that the output is reproducible.
     if (isatty(STDOUT_FILENO) == 1)
         facts.emplace_back("time", run_time_text(report.run.times));
     return facts.empty() ? text : text + "\n" + print_facts(facts);
@@ -196,7 +196,7 @@ Json run_document(const RunReport& report)
     return document;
 }
 
-/// Returns the reason why the run does not use tuning records; empty if it does.
+/// Returns the reason why the run does not use tuning records; empty if it uses them.
 std::string reason_without_records(const Arguments& arguments)
 {
     if (const auto flag = chosen_by_flag(arguments); !flag.empty())
@@ -306,7 +306,7 @@ int run(const Words& words, const Arguments& arguments)
     return run.validation && !run.validation->agrees() ? 1 : 0;
 }
 
-/// The flags that run and scan have in common.
+/// The flags that the verbs run and scan share.
 std::vector<Flag> run_flags()
 {
     return join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kSpotFlags, kLawFlags,

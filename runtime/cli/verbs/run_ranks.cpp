@@ -27,7 +27,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // bytes for a rank's buffers without --memory
+constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // size in bytes of a rank's buffers without --memory
 
 void refuse_flags_of_one_process(const Arguments& arguments)
 {
@@ -44,7 +44,7 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
-/// The objects that a rank prepares before it folds.
+/// The data and objects that each rank prepares before folding.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
         : op(operator_argument(arguments)),
@@ -91,8 +91,8 @@ struct PreparedRank {
     std::optional<StreamOutput> output;
 };
 
-/// If ranks have failed, rank 0 reports the failure of the lowest one, and every rank returns that failure's
-/// exit code. Returns nothing if no rank has failed. All ranks must call this function.
+/// Rank 0 reports the failure of the lowest rank that failed, and every rank returns that failure's exit
+/// code. Returns nothing if no rank failed. All ranks must call this function.
 std::optional<int> agree(Communicator& ranks, const Words& words, const std::optional<Failure>& failure)
 {
     std::string mine;
@@ -116,7 +116,7 @@ std::optional<int> agree(Communicator& ranks, const Words& words, const std::opt
     return std::nullopt;
 }
 
-/// Rank 0 writes the warnings of all ranks' streams, except the first `num_told` of each stream. Equal
+/// Makes rank 0 write the warnings of all ranks' streams, without the first `num_told` of each stream. Equal
 /// warnings are written once. All ranks must call this function.
 void write_later_warnings(const Arguments& arguments, Communicator& ranks,
                           const std::vector<std::string>& warnings, std::size_t num_told)
@@ -186,8 +186,8 @@ int run_ranks(const Words& words, const Arguments& arguments, Communicator& rank
     } catch (const std::exception& error) {
         auto own = failure_of(error);
         own.message = fmt::format("rank {} of {}: {}", ranks.rank(), ranks.size(), own.message);
-        // Higher ranks sleep longer. If several ranks fail at once, the lowest one reports first and ends the
-        // others.
+        // Higher ranks sleep longer. If several ranks fail at once, the lowest one reports first and stops
+        // the others.
         std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ranks.rank(), 50) * 20));
         const int exit_code = report(words, own);
         prepared->output.reset();

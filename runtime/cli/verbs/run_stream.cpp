@@ -36,7 +36,8 @@ void refuse_flags(const Arguments& arguments)
                      "is about data in one piece; with --memory slices say how wide indices are");
 }
 
-/// Thrown if a signal arrives while a stream is read. The files of --output are complete.
+/// Thrown if a signal arrives while a stream is read. The files of --output are then complete up to
+/// `num_elements`.
 struct Interrupted {
     std::int64_t num_elements;
 };
@@ -60,7 +61,7 @@ std::int64_t memory_bound(const Arguments& arguments)
     if (const auto number = parse_integer(text)) {
         if (!__builtin_mul_overflow(*number, unit, &bytes) && bytes > 0)
             return bytes;
-    } else if (unit > 1 && text.find_first_not_of("0123456789.") == text.npos) {  // as in 1.5G
+    } else if (unit > 1 && text.find_first_not_of("0123456789.") == text.npos) {  // a fraction, as in 1.5G
         double part = 0;
         const auto [end, fault] = std::from_chars(text.begin(), text.end(), part, std::chars_format::fixed);
         const auto exact = part * static_cast<double>(unit);
@@ -127,7 +128,8 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::optional<InterruptGuard> guard;
     if (output && !is_reverse)
         guard.emplace();
-    // Of a stream that is read from its end: the slices with the first elements, the last slice first.
+    // For a stream that is read backwards: the slices with the first elements, ordered from the last such
+    // slice to the first.
     std::vector<std::pair<StreamResults, std::vector<std::int64_t>>> first_slices;
     const auto left_behind = [&](const Error& error) {
         const auto what =

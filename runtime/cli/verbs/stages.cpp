@@ -1,4 +1,4 @@
-// segfold stages: shows the tree of stages, and the stages that an operator can use.
+// segfold stages: shows the tree of stages, and which of them an operator can use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,8 +52,7 @@ std::size_t depth(const Catalogue& catalogue, const Stage& stage)
     return stage.after.empty() ? 0 : 1 + depth(catalogue, catalogue.stage(stage.after));
 }
 
-/// Returns the stages below `after` as a tree in preorder: after each stage come the stages that improve on
-/// it.
+/// Returns the stages below `after` in preorder: each stage is followed by the stages that improve on it.
 std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& after = "")
 {
     std::vector<const Stage*> stages;
@@ -66,7 +65,7 @@ std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& af
     return stages;
 }
 
-/// Breaks `text` at blanks into lines of at most `width` letters.
+/// Breaks `text` at blanks into lines of at most `width` characters.
 std::vector<std::string> broken(std::string_view text, std::size_t width)
 {
     std::vector<std::string> lines;
@@ -82,7 +81,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width)
 }
 
 constexpr std::size_t kWidest = 110;
-constexpr std::size_t kStep = 2;  ///< indentation of each level of the tree
+constexpr std::size_t kStep = 2;  ///< indentation per level of the tree
 
 std::string print_stage(const Stage& stage, std::size_t indent)
 {
@@ -124,7 +123,7 @@ std::string print_ladder(const Catalogue& catalogue)
     return text;
 }
 
-/// Tells whether an operator can use a stage for one form of segments.
+/// Whether an operator can use a stage for one form of segments; if not, `unmet` is the reason.
 struct Offer {
     const Stage* stage;
     SegmentForm form;
@@ -165,7 +164,7 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
         std::string reason;
         for (std::size_t k = i; k < i + num_forms; ++k) {
             row.emplace_back(offers[k].unmet ? "-" : offers[k].is_rule_of_thumb ? "first" : "yes");
-            // In a table with several columns, "-" already shows that the stage does not take a form.
+            // If the table has several columns, "-" already shows that the stage does not support a form.
             if (offers[k].unmet && (num_forms == 1 || !offers[k].unmet->starts_with("takes segments")))
                 reason = *offers[k].unmet;
         }
@@ -223,15 +222,15 @@ Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
     return list;
 }
 
-/// A file that --extract writes if the file does not exist yet.
+/// A file for --extract. It is written only if it does not exist yet.
 struct KernelFile {
     std::string path;
     std::string_view text;
     bool is_there;
 };
 
-/// True if the file at `path` exists and contains exactly `text`; false if there is no such file. Throws
-/// InputError if the file has other content.
+/// True if the file at `path` exists and contains exactly `text`; false if it does not exist. Throws
+/// InputError if it has other content.
 bool is_written(const std::string& folder, const std::filesystem::path& path, std::string_view text)
 {
     std::error_code error;
@@ -259,9 +258,10 @@ void make_folder(const std::string& folder, const std::filesystem::path& path)
                                      path.string(), error.message()));
 }
 
-/// Writes every file of kernels/ below `folder`, for users who edit the files and pass the folder to
-/// --kernels. Prints the files that it writes, and those that already exist with the same text. Throws
-/// InputError before it writes anything if a file exists with another text.
+/// Writes every file of kernels/ to `folder`. Users may edit the files there and pass the folder to
+/// --kernels. Prints the names of the files written, and of existing files with the same content.
+///
+/// Throws InputError, before anything is written, if a file exists with other content.
 void extract_kernels(const std::string& folder, bool as_json)
 {
     std::vector<KernelFile> files;

@@ -23,7 +23,7 @@ namespace {
         print(layout)));
 }
 
-/// Opens an array's file. Messages contain `purpose`, such as "for --input x".
+/// Opens an array file. Error messages contain `purpose`, such as "for --input x".
 std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
                                   std::optional<Type> type)
 {
@@ -72,7 +72,7 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
     }
 }
 
-/// Opens the array given for a parameter; returns null if it must be generated.
+/// Opens the array that the request gives for a parameter. Returns null if the array must be generated.
 std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const WorkloadRequest& request,
                                         std::string& origin)
 {
@@ -94,8 +94,8 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
     return memory_source(std::move(array));
 }
 
-/// Returns the number of elements that the layout gives. Serves streams for which neither a column nor
-/// --elements gives the number.
+/// Returns the number of elements that the layout determines, if neither a column nor --elements determines
+/// it.
 std::int64_t elements_of(const WorkloadRequest& request)
 {
     const auto& layout = request.layout;
@@ -116,8 +116,8 @@ std::int64_t elements_of(const WorkloadRequest& request)
     }
 }
 
-/// Throws InputError if a table or a column of indices into a table is not given. Such data cannot be
-/// generated part by part.
+/// Throws InputError if a table, or a column of indices into a table, is not given. Such data cannot be
+/// generated in parts.
 void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArraySource>>& sources)
 {
     const auto uses = table_uses(op);
@@ -136,7 +136,7 @@ void require_tables(const Operator& op, const std::vector<std::unique_ptr<ArrayS
 
 PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
 {
-    // Refuses layouts that cannot be read in parts before it reports other faults, because no other flag can
+    // Refuses layouts that cannot be read in parts before it checks anything else, because no other flag can
     // help.
     const auto kind = request.layout.kind;
     if (kind == LayoutKind::rows || kind == LayoutKind::ranges)

@@ -1,5 +1,5 @@
 #pragma once
-// Opens --input and --layout as sources that can be read in parts.
+// Opens the data of --input and --layout as sources that can be read in parts.
 #include <string>
 #include <vector>
 
@@ -8,18 +8,19 @@
 
 namespace segfold::cli {
 
-/// The input of a stream, and a description of the origin of each parameter's values.
+/// The input of a stream, and for each parameter a description of the origin of its values.
 struct PreparedStream {
     StreamInput input;
     std::vector<std::string> origins;
 };
 
-/// Opens the sources that a request names.
+/// Opens the sources of a request.
 ///
 /// Columns without a file are generated while they are read, with the same values as in a run without
-/// --memory. Tables, scalars and the offsets of a generated layout are whole in memory. Throws InputError for
-/// input that cannot be read in parts: archives, pipes, matrices, ranges, generated tables and columns of
-/// indices into them.
+/// --memory. Tables, scalars, and the offsets of a generated layout are held in memory as a whole.
+///
+/// Throws InputError for input that cannot be read in parts: archives, pipes, matrices, ranges, generated
+/// tables, and generated columns of table indices.
 [[nodiscard]] PreparedStream stream_input(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold::cli

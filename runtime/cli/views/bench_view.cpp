@@ -56,7 +56,7 @@ std::vector<std::string> row(const Entry& entry)
 
 std::string summary(const WorkloadRecord& record)
 {
-    if (record.num_elements == 0)  // the times are those of empty launches and do not depend on the plan
+    if (record.num_elements == 0)  // times of empty launches do not depend on the plan
         return "there is nothing to time: the data have no elements, so that no plan is called the fastest\n";
     const auto* ours = record.chosen();
     const auto* theirs = record.best_peer();
@@ -71,11 +71,11 @@ std::string summary(const WorkloadRecord& record)
     return text;
 }
 
-/// Returns the notes below a workload's table: why times are missing, and why plans failed.
+/// Returns the notes below a workload's table. They say why times are missing and why plans failed.
 std::string notes(const WorkloadRecord& record)
 {
     std::string text;
-    // Each reason for missing times, and the plans that it concerns.
+    // Pairs of a reason for missing times and the names of the plans with this reason.
     std::vector<std::pair<std::string, std::string>> left_out;
     for (const auto& entry : record.entries) {
         if (entry.outcome == bench::Outcome::measured && !entry.reason.empty()) {
@@ -85,7 +85,7 @@ std::string notes(const WorkloadRecord& record)
                 left_out.emplace_back(entry.reason, entry.name);
             else
                 known->second += ", " + entry.name;
-        } else if (!entry.reason.empty())  // some reasons begin with the plan's name
+        } else if (!entry.reason.empty())  // some reasons already begin with the plan's name
             text += entry.reason.starts_with(entry.name + ":")
                         ? entry.reason + "\n"
                         : fmt::format("{}: {}\n", entry.name, entry.reason);
@@ -141,7 +141,7 @@ std::string print(const WorkloadRecord& record)
     std::vector<std::vector<std::string>> rows;
     for (const auto& entry : record.entries)
         rows.push_back(row(entry));
-    // Removes empty columns. Some columns do not apply to hosts and are empty for them.
+    // Removes empty columns. For hosts, some columns are always empty.
     for (auto place = std::ssize(columns) - 1; place > 0; --place) {
         const auto is_empty = [&](const auto& cells) {
             return cells[static_cast<std::size_t>(place)].empty();

@@ -22,7 +22,7 @@ using regress::CheckRequest;
 
 constexpr std::size_t kShownFailures = 3;
 
-/// Returns "ok", "wrong", "fault" or "-" for a stage on a layout, over all seeds.
+/// Summarises a stage on a layout over all seeds: "ok", "wrong", "fault" or "-".
 std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
 {
     std::string text = "-";
@@ -56,7 +56,7 @@ std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
     return table.print();
 }
 
-/// Lists the reasons why stages could not serve, except missing forms, which the table shows.
+/// Lists the reasons why stages could not run. Leaves out unsupported forms, which the table already shows.
 std::string print_unmet(const CheckMatrix& matrix)
 {
     std::map<std::string, std::vector<std::string>> stages_by_reason;
@@ -78,8 +78,7 @@ std::string print_unmet(const CheckMatrix& matrix)
     return text;
 }
 
-/// Returns the number of runs whose results cannot be judged, and a description of the first such run; "" if
-/// there are none.
+/// Returns the number of runs with unjudged results, and describes the first one. Empty if there are none.
 std::string print_unjudged(const CheckMatrix& matrix)
 {
     std::int64_t count = 0;
@@ -96,8 +95,8 @@ std::string print_unjudged(const CheckMatrix& matrix)
                                     count_text(count, "run"), first);
 }
 
-/// Returns the number of elements: "16864 elements" or, if stages differ, "16864 to 24800 elements by stage".
-/// Ignores layouts with few elements.
+/// Returns a text such as "16864 elements" or, if stages differ, "16864 to 24800 elements by stage". Ignores
+/// layouts with few elements.
 std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix)
 {
     const auto is_few = [&](const CheckOutcome& outcome) {
@@ -112,7 +111,7 @@ std::string elements_text(const CheckRequest& request, const CheckMatrix& matrix
     return least == matrix.num_elements ? most : fmt::format("{} to {} by stage", least, most);
 }
 
-/// Returns a sentence such as "All 17 runs agree.", or a sentence with the number of runs that disagree.
+/// Returns a sentence such as "All 17 runs agree.", or the number of runs that disagree.
 std::string print_summary(const CheckMatrix& matrix)
 {
     std::int64_t num_runs = 0, num_failed = 0;
@@ -130,7 +129,7 @@ std::string print_summary(const CheckMatrix& matrix)
     return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
-/// Returns ", by a text for compute capability 7.5" if the text is for older devices, and otherwise "".
+/// Returns ", by a text for compute capability 7.5" if the source is for older devices; otherwise "".
 std::string capability_text(const CheckOutcome& outcome)
 {
     if (!outcome.compute_capability)
@@ -139,7 +138,7 @@ std::string capability_text(const CheckOutcome& outcome)
                        *outcome.compute_capability % 10);
 }
 
-/// Describes a failure, as in "warp_stream over whole, seed 7", and gives the command that repeats it.
+/// Describes a failure, such as "warp_stream over whole, seed 7", and shows the command that repeats it.
 std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =
@@ -164,7 +163,7 @@ std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_o
     return text;
 }
 
-/// Describes the smallest input that repeats a failure of a fold in slices.
+/// Describes the smallest input on which a fold in slices still fails.
 std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest || !check.smallest->is_smaller)

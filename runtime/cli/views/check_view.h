@@ -1,5 +1,5 @@
 #pragma once
-// Shows the outcomes of a check: each stage on each layout.
+// Shows the outcomes of a check for each stage and layout.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace segfold::cli {
 
-/// A function that returns the command that repeats an outcome, with the same number of elements.
+/// Returns the command that repeats an outcome, with the same number of elements.
 using CommandOf = std::function<std::string(const regress::CheckOutcome& outcome)>;
 
-/// Returns a description of a check's outcome in tables and sentences.
+/// Returns a report on a check, in tables and sentences.
 std::string print_checks(const Operator& op, const regress::CheckRequest& request,
                          const regress::Check& check, const Backend& backend, const CommandOf& command_of);
 
-/// Returns short descriptions of tests that the check did not make, although a user might expect them.
+/// Returns short descriptions of tests that the check omitted and that a user might expect.
 std::vector<std::string> untried(const Operator& op, const regress::CheckRequest& request,
                                  const regress::CheckMatrix& matrix, const Backend& backend);
 
@@ -27,7 +27,7 @@ std::string untried_line(const std::vector<std::string>& untried);
 /// Returns the outcomes as JSON objects.
 Json outcomes_of(const regress::CheckMatrix& matrix, const CommandOf& command_of);
 
-/// Returns the smallest input that repeats the first failure of a fold in slices; null if there is none.
+/// Returns the smallest input on which a fold in slices still fails; null if there is none.
 Json smallest_of(const regress::Check& check, const CommandOf& command_of);
 
 }  // namespace segfold::cli

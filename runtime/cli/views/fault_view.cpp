@@ -11,7 +11,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Quotes a word for a shell.
+/// Quotes a word for a shell if necessary.
 std::string quoted(const std::string& word)
 {
     const auto is_plain = [](char c) {
@@ -37,8 +37,7 @@ public:
         add(flag);
         add(value);
     }
-    /// Adds the operands of `arguments`, and those flags in `flags` that `arguments` contain, with their
-    /// values.
+    /// Adds the operands of `arguments`, and the flags of `arguments` that are in `flags`, with their values.
     void repeat(const Arguments& arguments, std::span<const Flag> flags)
     {
         for (const auto& operand : arguments.operands())
@@ -131,17 +130,17 @@ std::string command_of(const Arguments& arguments, const Backend& backend,
     for (const auto& [name, value] : request.workload.scalars)
         command.add("--scalar", fmt::format("{}={}", name, value));
     command.add("--backend", std::string(backend.name()));
-    // Some layouts have no name on the command line; the command then tries all layouts.
+    // Some layouts cannot be named on the command line. The command then tries all layouts.
     const auto layout = std::ranges::find(request.layouts, outcome.layout, &regress::CheckLayout::name);
     if (layout != request.layouts.end() && layout->is_named())
         command.add("--layout", outcome.layout);
     command.add("--stage", outcome.stage);
-    // --set chooses tunables only for the back end's own device.
+    // The tunables of another device's configuration cannot be given by --set.
     if (!outcome.compute_capability)
         for (const auto& [name, value] : outcome.configuration)
             command.add("--set", fmt::format("{}={}", name, value));
     command.add("--elements", std::to_string(outcome.num_elements));
-    // simt's schedule depends on the number of seeds tried before, so the command starts with the first seed.
+    // simt's schedule depends on the seeds tried before, so the command must start with the first seed.
     const auto first = backend.has_schedules() ? request.workload.seed : outcome.seed;
     command.add("--seed", std::to_string(first));
     if (first != outcome.seed)

@@ -1,5 +1,5 @@
 #pragma once
-// Shows the wrong results that refuted laws cause, and the commands that repeat a check's findings.
+// Shows wrong results that refuted laws cause, and commands that repeat a check's findings.
 #include <string>
 #include <vector>
 
@@ -10,8 +10,8 @@
 
 namespace segfold::cli {
 
-/// Describes `faults`, the wrong results of kernels that rely on a refuted law, with the commands that show
-/// these results. Returns empty text if `faults` is empty. `arguments` name the operator.
+/// Describes `faults`, wrong results of kernels that rely on a refuted law, each with the command that shows
+/// it. Returns an empty text if there are none. `arguments` names the operator.
 std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                          const std::vector<regress::FaultInput>& faults);
 
@@ -19,8 +19,8 @@ std::string print_faults(const Arguments& arguments, const Operator& op, const B
 Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
                     const std::vector<regress::FaultInput>& faults);
 
-/// Returns the command that repeats a stage's failure; empty if Thrust failed. `request` must be the request
-/// that `arguments` make.
+/// Returns the command that repeats a stage's failure; empty if Thrust failed. `request` must be made from
+/// `arguments`.
 std::string command_of(const Arguments& arguments, const Backend& backend,
                        const regress::CheckRequest& request, const regress::CheckOutcome& outcome);
 

@@ -12,7 +12,8 @@
 namespace segfold::cli {
 namespace {
 
-/// Converts the text of a value to JSON. The f32 0.1 stays 0.1; as a double its value would have more digits.
+/// Converts the text of a value to JSON. The f32 value 0.1 stays 0.1; converted to double, it would have more
+/// digits.
 Json number(const std::string& text, Type type)
 {
     if (type == Type::boolean)
@@ -26,8 +27,8 @@ Json number(const std::string& text, Type type)
     return value;
 }
 
-/// Replaces numbers that JSON lacks by names that Python's float(), JavaScript's Number() and C's strtod()
-/// read.
+/// Replaces non-finite numbers, which JSON lacks, by strings that Python's float(), JavaScript's Number() and
+/// C's strtod() can parse.
 void name_nonfinite(Json& value)
 {
     if (value.is_structured())

@@ -1,6 +1,6 @@
 #pragma once
-// JSON values that the --json documents of several verbs contain. Members have the names of the text form and
-// of the C++ code.
+// JSON values in the --json documents of several verbs. Members are named as in the text output and in the
+// C++ code.
 #include "codegen/configuration.h"
 #include "dsl/array.h"
 #include "dsl/laws/laws.h"
@@ -10,30 +10,30 @@
 
 namespace segfold::cli {
 
-/// Returns a verb's document: the program's version, the document's name in the schema, then the members of
-/// `body`.
+/// Returns the document of a verb: the program's version, the name of the document in the schema, then the
+/// members of `body`.
 ///
-/// JSON has no NaN and no infinities, so they become the strings "NaN", "Infinity" and "-Infinity".
+/// JSON has no NaN and no infinities, so the strings "NaN", "Infinity" and "-Infinity" replace them.
 Json document(std::string_view document, Json body);
 
-/// Writes the document that document() returns to standard output.
+/// Writes document(`document`, `body`) to standard output.
 void write_json(std::string_view document, Json body);
 
-/// Returns element `i` of an array as a number or bool, with the digits that its type needs.
+/// Returns element `i` of an array as a number or bool, with the digits that its type requires.
 Json json_of(const Array& array, std::int64_t i);
 
-/// Returns a value as a number or bool, with the digits that its type needs.
+/// Returns a value as a number or bool, with the digits that its type requires.
 Json json_of(const FieldValue& value);
 
-/// Returns an operator's name, parameters, results, laws and text form.
+/// Returns an operator's name, parameters, results, laws and source text.
 Json json_of(const Operator& op);
 
 Json json_of(const Configuration& configuration);
 Json json_of(const LawReport& report, const Operator& op);
 Json json_of(const Comparison& comparison);
 
-/// Returns a JSON object with the description of the system on which Thrust ran, or with the reason why
-/// Thrust did not run.
+/// Returns a JSON object with a description of the system on which Thrust ran, or the reason why it did not
+/// run.
 Json json_of_thrust(const std::string& description, const std::string& reason);
 
 }  // namespace segfold::cli

@@ -12,7 +12,7 @@ std::span<const EmbeddedFile> cli_schema_files();
 namespace cli {
 namespace {
 
-/// True if a definition describes a whole document: it then has the property "document".
+/// True if a definition of the schema describes a whole document. It then has the property "document".
 bool is_document(const Json& definition)
 {
     return definition.contains("properties") && definition["properties"].contains("document");

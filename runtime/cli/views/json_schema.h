@@ -1,11 +1,11 @@
 #pragma once
-// Gives the JSON schema of the documents that --json writes.
+// Returns the JSON schema of the documents that --json writes.
 #include "runtime/cli/views/json.h"
 
 namespace segfold::cli {
 
-/// Returns the schema of all documents, in draft 2020-12 of JSON Schema. The definition with a document's
-/// name describes this document. All references stay within the schema.
+/// Returns a schema in JSON Schema draft 2020-12 with a definition for each document, under the document's
+/// name. All references stay within the schema.
 [[nodiscard]] Json json_schema();
 
 }  // namespace segfold::cli

@@ -21,7 +21,7 @@ using papers::rate_text;
 using papers::time_text;
 using papers::times_text;
 
-/// Returns the rate of `entry` divided by the rate of `whole`; "" if either was not measured.
+/// Returns the rate of `entry` divided by the rate of `whole`; empty if either was not measured.
 std::string share_text(const bench::Entry* entry, const bench::Entry* whole)
 {
     const auto share = papers::rate_share(entry, whole);

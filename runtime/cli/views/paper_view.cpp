@@ -26,7 +26,7 @@ using papers::Reversal;
 using papers::time_text;
 using papers::times_text;
 
-/// The measurements with which a ladder's row (a kernel) is compared.
+/// The measurements with which a row of a ladder (one kernel) is compared.
 struct Beside {
     const bench::Entry* before = nullptr;  ///< the previous row
     const bench::Entry* first = nullptr;
@@ -35,8 +35,8 @@ struct Beside {
 
 std::string gain_text(std::optional<double> gain) { return gain ? times_text(*gain) : ""; }
 
-/// Returns a row's cells in the columns of measured numbers: now, quartiles, GB/s, of ceiling, step, total,
-/// over CPU, start.
+/// Returns a row's cells in the measured columns: now, quartiles, GB/s, of ceiling, step, total, over CPU,
+/// start.
 std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside& beside)
 {
     if (!entry)
@@ -53,8 +53,8 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
             entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""};
 }
 
-/// Returns a line for each row that was faster than the row before when published and is slower here, or the
-/// reverse.
+/// Returns a line for each step of a ladder whose direction differs: faster when published and slower here,
+/// or the reverse.
 std::string print(const std::vector<Reversal>& reversals)
 {
     std::string text;
@@ -64,7 +64,7 @@ std::string print(const std::vector<Reversal>& reversals)
     return text.empty() ? text : "\n" + text;
 }
 
-/// Lists the rows that failed or gave wrong results, with reasons.
+/// Lists the rows that failed or gave wrong results, with the reasons.
 std::string troubles(const Experiment& experiment, const MeasuredPaper* measured)
 {
     std::string text;
@@ -107,7 +107,7 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
     using enum TextTable::Align;
     Beside beside;
     beside.host = find_host(experiment, measured);
-    // Most papers have no numbers for these columns.
+    // Most papers have no numbers in these columns.
     const bool has_cpu = beside.host || publishes(paper, experiment, "over_cpu");
     const bool has_start = publishes(paper, experiment, "start_time");
     const auto optional_columns = [&](std::vector<TextTable::Column>& columns) {
@@ -169,7 +169,7 @@ std::string table_of(const Paper& paper, const Experiment& experiment, const Mea
     return ladder_table(paper, experiment, measured);
 }
 
-/// Returns the subject of an experiment, such as "sum of i32, 2^22 elements" or "2^20 threads".
+/// Describes the size of an experiment, such as "sum of i32, 2^22 elements" or "2^20 threads".
 std::string subject_text(const Experiment& experiment)
 {
     const auto count = bench::element_text(experiment.num_elements);

@@ -83,7 +83,7 @@ void check_output(const std::string& path, const Workload& workload)
             fmt::format("--output '{}': there is no folder '{}'", path, file.parent_path().string()));
 }
 
-/// The outputs' names: "'y', 'z'"
+/// Returns the names of the outputs, such as "'y', 'z'".
 std::string outputs_text(const Operator& op)
 {
     std::string text;
@@ -166,7 +166,7 @@ std::vector<std::int64_t> ResultsView::shown(const Results& results) const
                          : is_signed_integer(array.type()) ? static_cast<std::int64_t>(slot.bits)
                                                            : static_cast<long double>(slot.bits));
     }
-    // Sorts the largest value first and NaN last. Equal values keep the order of their segments.
+    // Sorts in descending order, with NaN last. Equal values keep the order of their segments.
     const auto before = [&](std::int64_t left, std::int64_t right) {
         const auto a = values[static_cast<std::size_t>(left)], b = values[static_cast<std::size_t>(right)];
         if (a > b || a < b)

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kFirstShown = 8;
 constexpr std::int64_t kMostFirst = std::int64_t{1} << 20;
 
-/// Returns the number of a scan's elements after the shown ones; 0 without a scan.
+/// Returns the number of elements that a scan processed after the shown ones; 0 without a scan.
 std::int64_t num_elements_behind(const EndedStream& ended, const Workload& shown)
 {
     return shown.op.outputs.empty()

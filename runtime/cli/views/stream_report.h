@@ -1,5 +1,5 @@
 #pragma once
-// Reports a run that read its data in parts, in one or several processes.
+// Reports a run that read its data in parts, in one process or several.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,10 +21,10 @@ namespace segfold::cli {
 /// Default of --elements for a generated stream.
 inline constexpr std::int64_t kElementsOfStreams = std::int64_t{1} << 16;
 
-/// Returns the greatest number of segments to show: the value of --show, or a fixed limit for "all".
+/// Returns the largest number of segments to show: the value of --show, or a fixed limit for "all".
 [[nodiscard]] std::int64_t most_shown_of(const Arguments& arguments);
 
-/// Collects the results to show: those of a stream's first segments, and of the first elements of a scan.
+/// Collects the results of a stream's first segments, and of a scan's first elements, to show them.
 class FirstSegments {
 public:
     /// `op` must outlive this object.
@@ -32,11 +32,10 @@ public:
         : op_(op), num_fields_(returned_fields(op).size()), most_(most)
     {}
 
-    /// Adds results and lengths of the next segments, and running results of the next elements, up to the
-    /// limit `most`.
+    /// Takes the results and lengths of the next segments, and the running results of the next elements.
+    /// Keeps at most `most` of each.
     void take(const Results& results, std::span<const std::int64_t> lengths, const Results& running = {});
-    /// Returns the collected segments as a workload without arrays, and their results. The workload's
-    /// elements are the elements whose running results are shown.
+    /// Returns the collected segments and elements as a workload without arrays, and their results.
     [[nodiscard]] std::pair<Workload, Results> shown() const;
 
 private:
@@ -52,7 +51,7 @@ private:
     std::optional<Type> key_type_;
 };
 
-/// Returns text such as "3.2e+08 of 1e+09 elements, 1.2e+09 a second, about 12 s left".
+/// Returns a text such as "3.2e+08 of 1e+09 elements, 1.2e+09 a second, about 12 s left".
 [[nodiscard]] std::string progress_text(const StreamProgress& progress);
 
 /// Facts about a finished stream.
@@ -65,13 +64,13 @@ struct EndedStream {
     const StreamOutput* output;
     std::int64_t num_segments;
     std::int64_t memory;
-    int num_ranks = 0;         ///< 0 for a single process without MPI
-    std::string resumed = {};  ///< describes the place from which --resume continued; empty without --resume
-    std::int64_t first_segment = 0;  ///< number of the first segment that this run folded
-    std::int64_t first_element = 0;  ///< first element that this run scanned
+    int num_ranks = 0;               ///< 0 for a single process without MPI
+    std::string resumed = {};        ///< the place from which --resume continued; empty without --resume
+    std::int64_t first_segment = 0;  ///< number of the first segment of this run
+    std::int64_t first_element = 0;  ///< number of the first element of this run's scan
 };
 
-/// Writes the report: tables, or the --json document.
+/// Writes the report to standard output, as tables or as a --json document.
 void write_report(const EndedStream& ended, const FirstSegments& first);
 
 }  // namespace segfold::cli

@@ -15,7 +15,7 @@
 namespace segfold::cli {
 namespace {
 
-/// Writes all bytes of `text`. Returns 0, or the error number of the write that failed.
+/// Writes all of `text`. Returns 0, or the error number of a failed write.
 int write_all(int descriptor, std::string_view text)
 {
     while (!text.empty()) {
@@ -28,7 +28,7 @@ int write_all(int descriptor, std::string_view text)
     return 0;
 }
 
-/// Returns the message with overlong words cut.
+/// Returns the message with overlong words shortened.
 std::string with_short_words(std::string_view message)
 {
     constexpr std::size_t kLongestWord = 512, kKept = 60;
@@ -74,7 +74,7 @@ void write_document(std::string_view bytes)
 
 void write_error(std::string_view message)
 {
-    // Ignores a failed write, because no other stream could report it.
+    // Ignores a failed write, because it cannot be reported anywhere.
     write_all(STDERR_FILENO, "segfold: " + presentable(with_short_words(message)) + "\n");
 }
 

@@ -1,27 +1,26 @@
 #pragma once
-// Writes to the program's two output streams: results go to standard output, everything else to standard
-// error.
+// Writes to the program's output streams. Results go to standard output, everything else to standard error.
 #include <chrono>
 #include <string>
 #include <string_view>
 
 namespace segfold::cli {
 
-/// Returns `text` with terminal control characters escaped; newlines and tabs stay.
+/// Returns `text` with control characters escaped, except newlines and tabs.
 [[nodiscard]] std::string presentable(std::string_view text);
 
-/// Writes text for people to standard output, after presentable().
+/// Writes presentable(`text`), meant for people, to standard output.
 ///
-/// It is no error if the reader has closed the pipe. Throws InputError if the disk is full.
+/// A closed pipe is not an error. Throws InputError if the disk is full.
 void write_output(std::string_view text);
 
-/// Writes a document for programs (a cubin, CUDA text, JSON) unchanged. Handles errors like write_output().
+/// Writes a document for programs (a cubin, CUDA source, JSON) unchanged. Handles errors like write_output().
 void write_document(std::string_view bytes);
 
-/// Writes "segfold: MESSAGE" to standard error, after presentable(). Cuts words of more than 512 letters.
+/// Writes presentable("segfold: MESSAGE") to standard error. Shortens words of more than 512 characters.
 void write_error(std::string_view message);
 
-/// Shows a progress line on standard error if that is a terminal; otherwise does nothing.
+/// Shows a progress line on standard error if that is a terminal. Otherwise does nothing.
 class Progress {
 public:
     Progress();
@@ -29,9 +28,9 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// Replaces the shown line.
+    /// Replaces the shown line by `line`.
     void show(const std::string& line);
-    /// Removes the line, so that other text can be written.
+    /// Erases the line, so that other text can be written.
     void clear();
 
 private:
@@ -39,10 +38,11 @@ private:
     bool is_shown_ = false;
 };
 
-/// Estimates the remaining time of a task from the part that is done.
+/// Estimates the remaining time of a task.
 class Countdown {
 public:
-    /// Returns ", about 40 s left"; "" in the first second, when no estimate is possible.
+    /// Returns a text such as ", about 40 s left", given that `done` of `all` steps are finished. Empty in
+    /// the first second.
     [[nodiscard]] std::string text(std::size_t done, std::size_t all) const;
 
 private:

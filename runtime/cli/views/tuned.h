@@ -1,5 +1,5 @@
 #pragma once
-// Converts the explanation of a plan's choice to JSON.
+// Converts the explanation of a chosen plan to JSON.
 #include "runtime/cli/views/json.h"
 #include "runtime/session/choice/explanation.h"
 

@@ -1,19 +1,19 @@
 #pragma once
-// The only header that users of segfold include: operators, sessions, folds, plans, benches, tuning.
+// The only header that users of segfold need to include.
 //
 //     segfold::Session session;
-//     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // takes spans, returns results
-//     auto plan = session.plan(op, segments, num_elements);               // compiles once; runs often
+//     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // returns the results
+//     auto plan = session.plan(op, segments, num_elements);               // compiled once, runs often
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
-//     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // data beyond memory
-//     auto backward = segfold::gradient(op, "x");                         // gradient, as operators
+//     segfold::fold_stream(session, op, {StreamArray::file("x.npy")}, ...);   // larger than memory
+//     auto backward = segfold::gradient(op, "x");                         // operators of the gradient
 //     auto laws = session.prove(op);                                      // verdict on each law
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
-//     segfold::export_plans("plans.zip", {{op}}, {.architectures = {"sm_90"}});  // for others' GPUs
+//     segfold::export_plans("plans.zip", {{op}}, {.architectures = {"sm_90"}});  // compiles for other GPUs
 //
-// Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for faults of an operator,
-// InputError for arrays and options, DeviceError for device, driver and compilers, InternalError for faults
-// of segfold itself.
+// Link with segfold::segfold. Functions throw the classes of dsl/error.h: SpecError for wrong operators,
+// InputError for wrong arrays and options, DeviceError for failures of the device, driver or compilers, and
+// InternalError for bugs of segfold.
 #include "dsl/cpp/define.h"
 #include "dsl/derived.h"
 #include "dsl/error.h"

@@ -9,12 +9,13 @@
 namespace segfold::prove {
 namespace {
 
-/// A question about all candidates gets the share `kJointShare` of the time; one about a single candidate
-/// gets `kOneSeconds` seconds.
+/// Time limits of questions. A question about all candidates gets the share `kJointShare` of the time. A
+/// question about one candidate gets `kOneSeconds` seconds.
 constexpr double kJointShare = 0.3;
 constexpr double kOneSeconds = 0.06;
 
-/// Returns the numbers of the candidates that an answer shows broken; none if the answer cannot be read.
+/// Returns the numbers of the candidates that an answer shows to be broken; none if the answer cannot be
+/// parsed.
 std::vector<std::size_t> broken(const std::vector<std::size_t>& asked, const Answer& answer)
 {
     const auto values = values_of(answer.rest);
@@ -48,8 +49,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
     std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < candidates.list().size(); ++i)
         kept.push_back(i);
-    // The question does not ask about the identity: it is one of the drawn states, in which all candidates
-    // hold.
+    // The question leaves out the identity. The identity is one of the drawn states, so all candidates hold
+    // in it.
     const auto script = smt::invariant_script(bytecode, candidates, options);
     if (!questioner.begin("invariants", script, left())) {
         found.reason = "no invariants were found in time";
@@ -63,8 +64,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         return fmt::format("(push)\n{}(assert (not (and true{})))\n(check-sat)\n(get-value ({}))\n(pop)\n",
                            assumed, names(target, asked), names(target, asked));
     };
-    // If the question about all candidates is too hard, asks about each candidate alone, and drops candidates
-    // without a quick proof.
+    // If the question about all candidates is too hard, asks about each candidate separately. Drops
+    // candidates without a quick proof.
     const auto drop_one_by_one = [&](const std::string& target, bool of_operands) {
         for (bool dropped = true; dropped;) {
             dropped = false;
@@ -99,8 +100,8 @@ Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const s
         }
         return true;
     };
-    // The question about lift assumes no candidate, so candidates dropped for lift change no other answer.
-    // The question about combine assumes all kept candidates, so it is repeated whenever one is dropped.
+    // The question about lift assumes no candidate, so dropping a candidate there changes no other answer.
+    // The question about combine assumes all kept candidates, so it is asked again whenever one is dropped.
     if (!drop_until_none_breaks("lifted", false) || !drop_until_none_breaks("combined", true))
         return found;
     for (const auto i : kept)

@@ -1,5 +1,5 @@
 #pragma once
-// Invariants of reachable states, by Houdini's method (Flanagan and Leino 2001).
+// Finds invariants of reachable states by Houdini's method (Flanagan and Leino 2001).
 #include <string>
 #include <vector>
 
@@ -8,15 +8,15 @@
 
 namespace segfold::prove {
 
-/// Conditions found to hold in every state that elements can reach.
+/// Conditions that are proved to hold in every state that elements can produce.
 struct Invariants {
     std::vector<smt::Candidate> list;
-    /// If the list is empty although there were candidates, the reason: no time, or too hard questions.
+    /// If no candidate was kept, the reason: too little time or too hard questions.
     std::string reason;
 };
 
-/// Finds invariants. Starts with candidates that hold in drawn states. Drops each candidate that lift,
-/// identity or combine breaks, until none breaks any more. If time runs out earlier, the list is empty.
+/// Finds invariants. Starts with candidates that hold in drawn states, and drops each candidate that lift,
+/// identity or combine violates until none is violated. The list is empty if time runs out first.
 Invariants find_invariants(const Operator& op, const Bytecode& bytecode, const smt::ScriptOptions& options,
                            Questioner& questioner, double seconds);
 

@@ -13,16 +13,16 @@ namespace {
 
 using smt::Theory;
 
-/// Share of the whole time that one question may take, so that the next theory has time left.
+/// Share of the total time that one question may take. The rest is left for the next theory.
 constexpr double kShareOfQuestion = 2.0 / 3;
 constexpr double kPossibleSeconds = 1;
-/// Shares of the remaining time.
+/// The following are shares of the remaining time.
 constexpr double kShareOfFirst = 0.4;       ///< for the first of two theories
-constexpr double kShareOfElements = 0.12;   ///< for elements that break a law
+constexpr double kShareOfElements = 0.12;   ///< for a search for elements that break a law
 constexpr double kShareOfEqualities = 0.5;  ///< for a proof without inequalities of real numbers
 constexpr double kShareOfInvariants = 0.5;  ///< for finding invariants
-/// A way to ask Z3 about real numbers, with its share of the remaining time. The ways are tried in turn,
-/// because the question and Z3's version decide which way answers, and how fast.
+/// An option of Z3 for questions about real numbers, and its share of the remaining time. The options are
+/// tried in turn, because it depends on the question and on Z3's version which one answers, and how fast.
 struct WayOfReals {
     std::string_view options, command;
     double share;
@@ -34,8 +34,8 @@ constexpr WayOfReals kWaysOfReals[] = {
     {"", "(check-sat-using qfnra-nlsat)", 1},
 };
 constexpr std::string_view kEmpty = "ordinary states would overflow, or there are none";
-/// Dropping invariants that a proof does not need takes at most `kTidySeconds`. One question about it takes
-/// at most the share `kShareOfTidying` of the seconds left.
+/// A proof's unneeded invariants are dropped within `kTidySeconds`. One question for this takes at most the
+/// share `kShareOfTidying` of the remaining time.
 constexpr double kTidySeconds = 0.5;
 constexpr double kShareOfTidying = 0.25;
 
@@ -57,8 +57,8 @@ bool has_integers(const Bytecode& bytecode)
            std::ranges::any_of(bytecode.combine.code, [](const auto& step) { return is_integer(step.type); });
 }
 
-/// Returns the theories in the order to try: machine words, then unbounded integers; floats bit for bit, or
-/// real numbers if combine rounds.
+/// Returns the theories in the order in which they are tried. Integers are machine words, then unbounded
+/// integers. Floats are bit patterns, or real numbers if combine rounds.
 std::vector<Theory> theories(const Operator& op, const Bytecode& bytecode)
 {
     if (has_floats(bytecode) && combines_exactly(op))
@@ -113,7 +113,7 @@ public:
         finding.seconds = questioner_.seconds_used() - begin;
     }
 
-    /// Returns a finding if `law` is proved bit for bit, else nothing.
+    /// Tries to prove `law` bit for bit. Returns a finding on success, else nothing.
     std::optional<LawFinding> prove_undeclared(Law law)
     {
         if (theories_.front() != Theory::bits)
@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    /// Finds out whether a refuted law holds without overflow.
+    /// Tries to prove that a refuted law holds if nothing overflows.
     void judge_without_overflow(LawFinding& finding)
     {
         if (finding.small_cases == 0 || std::ranges::find(theories_, Theory::integers) == theories_.end())
@@ -139,7 +139,7 @@ private:
             finding.invariants = other.invariants;
     }
 
-    /// Tries to settle the law. Returns true on success.
+    /// Tries to prove or refute the law. Returns true on success.
     bool settled(LawFinding& finding, Theory theory)
     {
         std::vector<smt::ScriptOptions> ways = {{theory}};
@@ -159,7 +159,7 @@ private:
         return false;
     }
 
-    /// Asks a question, in several ways if it is about real numbers.
+    /// Asks a question, with several options of Z3 if it is about real numbers.
     Answer ask(const std::string& tag, const std::string& question, Theory theory, double most,
                bool tells_core = false)
     {
@@ -200,7 +200,8 @@ private:
         if (of_all.kind == Answer::Kind::unknown) {
             finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
             if (way.theory == Theory::bits)
-                return refute(finding, way, true);  // Z3 may still answer for states of one element
+                // Z3 may still decide the question for states of single elements.
+                return refute(finding, way, true);
             return false;
         }
         if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&
@@ -220,8 +221,8 @@ private:
                 finding.unproved += "; " + invariants.reason;
             return false;
         }
-        // If Z3 knows which real numbers are not negative, it proves less about products. Few proofs need
-        // such inequalities, so a proof is first tried without them.
+        // If Z3 knows that some real numbers are not negative, it proves less about products. Few proofs need
+        // such inequalities, so the proof is first tried without them.
         auto equal = invariants.list;
         std::erase_if(equal, [&](const smt::Candidate& one) { return orders_reals(one, way.theory); });
         const bool is_whole = equal.size() == invariants.list.size();
@@ -240,7 +241,8 @@ private:
     {
         smt::Candidates asserted(op_, invariants);
         const auto list = equations(finding.law);
-        // For a question with a core, Z3 proves much less about products of real numbers.
+        // If asked for a core (the assumptions that a proof used), Z3 proves much less about products of real
+        // numbers.
         const bool has_core = !is_real(way.theory);
         const auto question =
             smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
@@ -263,8 +265,8 @@ private:
         return accept(finding, way.theory, needed);
     }
 
-    /// Drops invariants that the proof does not need while there is time: at first half of them at once, at
-    /// the end one at a time. Z3's core is seldom the smallest, and for real numbers there is no core.
+    /// Drops invariants that the proof does not need, as long as there is time. Tries to drop half of them at
+    /// once, later one at a time. Z3's core is rarely minimal, and for real numbers there is none.
     void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
                    std::vector<smt::Candidate>& needed)
     {
@@ -288,8 +290,8 @@ private:
             }
     }
 
-    /// True if the assumptions of a proof can be met; otherwise anything would follow from them. The identity
-    /// or some ordinary state must meet the invariants, and no value computed from it may overflow.
+    /// True if the assumptions of a proof can be satisfied; otherwise anything would follow from them. The
+    /// identity or some ordinary state must satisfy the invariants without overflow in any computed value.
     bool says_something(Law law, Theory theory, smt::Candidates* invariants)
     {
         const bool may_overflow = theory != Theory::bits;
@@ -313,8 +315,7 @@ private:
         return true;
     }
 
-    /// Looks for elements that break the law: at first with one element for each state, then with two for
-    /// some states.
+    /// Searches for elements that break the law. Tries one element per state, then two for some states.
     bool refute(LawFinding& finding, const smt::ScriptOptions& way, bool of_single_elements)
     {
         if (!bytecode_.tables.empty())
@@ -402,7 +403,7 @@ private:
 
 namespace {
 
-/// True if a short search finds that the operator does not commute.
+/// True if a short search finds a counter-example to commutativity.
 bool is_seen_not_to_commute(Operator op)
 {
     op.laws.commutative = true;
@@ -419,7 +420,7 @@ void prove_laws(const Operator& op, LawReport& report, Solver& solver, const Pro
     }
     report.prover = solver.version();
     Prover prover(op, solver, options);
-    // Associativity takes longest, so it comes last.
+    // Associativity takes longest, so it is proved last.
     for (auto finding = report.findings.rbegin(); finding != report.findings.rend(); ++finding)
         prover.judge(*finding);
     if (!op.laws.commutative && !report.refuted(Law::associative) && !is_seen_not_to_commute(op))

@@ -54,8 +54,7 @@ bool Questioner::begin(const std::string& name, const std::string& declarations,
     keep(name, declarations);
     const auto answer = solver_.begin(declarations, std::min(most_seconds, seconds_left()));
     used_ += answer.seconds;
-    // Z3 answers `sat` to declarations without assertions. Any other answer means an error or too little
-    // time.
+    // Declarations without assertions can always be satisfied. Any answer but `sat` is an error or a timeout.
     return answer.kind == Answer::Kind::sat;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Asks questions within a time budget, and keeps their texts on request.
+// Asks Z3 questions within a time budget, and writes them to files on request.
 #include <chrono>
 #include <filesystem>
 
@@ -7,10 +7,10 @@
 
 namespace segfold::prove {
 
-/// A solver with one time limit for all questions together.
+/// A solver with one time limit for all of its questions together.
 class Questioner {
 public:
-    /// Writes each question to a file PREFIX.NAME.smt2 in `folder`; writes none if `folder` is empty.
+    /// Writes each question to the file PREFIX.NAME.smt2 in `folder`. Writes none if `folder` is empty.
     Questioner(Solver& solver, double seconds, std::filesystem::path folder, std::string prefix);
 
     Answer ask(const std::string& name, const std::string& question, double most_seconds,
@@ -19,7 +19,7 @@ public:
     Answer go_on(const std::string& question, double most_seconds);
 
     [[nodiscard]] double seconds_left() const;
-    /// Processor seconds of all answers so far.
+    /// Processor time of all answers so far, in seconds.
     [[nodiscard]] double seconds_used() const { return used_; }
 
 private:

@@ -19,7 +19,8 @@ std::string_view without_space(std::string_view text)
     return text;
 }
 
-/// Removes the next word or bracketed list from the front of `text` and returns it; empty at the end.
+/// Removes the next word or bracketed list from the front of `text` and returns it. Returns an empty text at
+/// the end.
 std::string_view take(std::string_view& text)
 {
     text = without_space(text);
@@ -42,7 +43,7 @@ std::string_view take(std::string_view& text)
     return taken;
 }
 
-/// Returns the text inside "( ... )"; empty if there are no such brackets.
+/// Returns the text between the outer brackets of `list`; empty if it has none.
 std::string_view inside(std::string_view list)
 {
     list = without_space(list);

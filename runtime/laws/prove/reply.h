@@ -10,14 +10,14 @@
 
 namespace segfold::prove {
 
-/// Returns the value texts of "((name value) ...)" in order; empty if the reply has another form.
+/// Returns the values in "((name value) ...)", in order. Empty if the reply has another form.
 std::vector<std::string> values_of(std::string_view reply);
 
-/// Parses a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" for a slot of `type`. If `type` is a
-/// float, "#x0f" gives its bits. Returns nothing if the text is no such value.
+/// Parses a value such as "#x0f", "true", "(- 5)" or "(/ 1.0 3.0)" for a slot of `type`. For a float type,
+/// "#x0f" is a bit pattern. Returns nothing if the text is not a value.
 std::optional<Slot<double>> slot_of(std::string_view value, Type type);
 
-/// Returns the numbers in a text like "(inv.3 inv.17)": here 3 and 17.
+/// Returns the numbers in a core: for "(inv.3 inv.17)" 3 and 17.
 std::set<std::size_t> core_of(std::string_view reply);
 
 }  // namespace segfold::prove

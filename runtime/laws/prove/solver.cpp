@@ -27,16 +27,16 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostMegabytes = 2048;
-/// Processor time for all questions of one child, so that a child without an asking process ends by itself.
+/// Limit on a child's processor time for all questions. It ends a child that outlives its parent.
 constexpr int kMostProcessorSeconds = 3600;
 constexpr double kStartSeconds = 5;
-/// Z3 is told to stop at its limit. A child that goes on is killed this much later.
+/// Z3 is told to stop at the time limit. A child that still runs this many seconds later is killed.
 constexpr double kGraceSeconds = 0.25;
-/// A question is asked again if the child had less than this share of its limit in processor time.
+/// A question is repeated if the child got less than this share of the limit as processor time.
 constexpr double kStarved = 0.8;
-/// Seconds of one wait for a child that gets no processor time.
+/// Seconds to wait again for a child that got no processor time.
 constexpr double kStarvedSeconds = 0.05;
-/// Seconds between two checks of whether the work was stopped.
+/// Seconds between two checks for a request to stop the work.
 constexpr double kLookSeconds = 0.05;
 
 constexpr const char* kLibraries[] = {"libz3.so.4", "libz3.so"};
@@ -47,7 +47,8 @@ double seconds_since(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Returns a descriptor of the child's program in memory, closed on exec; -1 if the system has no memfd.
+/// Writes the child's program to an anonymous file in memory. Returns its descriptor, which is closed on
+/// exec, or -1 if the system has no memfd.
 int program_in_memory()
 {
     const int descriptor = memfd_create("segfold-solver", MFD_CLOEXEC);
@@ -142,7 +143,7 @@ bool Solver::start()
     return channel_ >= 0;
 }
 
-/// True if the child has ended by itself, between questions.
+/// True if the child has exited between questions.
 bool Solver::has_ended() const
 {
     pollfd side = {channel_, 0, 0};
@@ -165,7 +166,7 @@ bool Solver::send(const std::string& message)
     return true;
 }
 
-/// Returns the processor time of the child in seconds.
+/// Returns the child's processor time in seconds.
 double Solver::processor_seconds() const
 {
     clockid_t clock{};
@@ -175,14 +176,14 @@ double Solver::processor_seconds() const
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Returns the next message; nothing if none comes in time or the child ends.
+/// Returns the child's next message; nothing if none comes in time or the child exits.
 std::optional<std::string> Solver::receive(double seconds)
 {
     const auto begin = Clock::now();
     const double had = processor_seconds();
     std::string bytes;
     for (;;) {
-        throw_if_stopped();  // if it throws, the destructor ends the child
+        throw_if_stopped();  // if it throws, the destructor kills the child
         std::uint32_t length = 0;
         if (bytes.size() >= sizeof length) {
             std::memcpy(&length, bytes.data(), sizeof length);
@@ -224,8 +225,8 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;
     }
-    // Z3 measures its limit by the wall clock. If other processes take the processor, Z3 has worked for less
-    // than its limit, and the question is asked again.
+    // Z3 measures its limit by the wall clock. If other processes use the processor, Z3 gets less processor
+    // time than the limit, and the question is repeated.
     const auto begin = Clock::now();
     for (double allowed = seconds;;) {
         const double had_before = processor_seconds();
@@ -240,7 +241,7 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
     }
 }
 
-/// Asks a question once. Returns false if Z3 had too little time, else true.
+/// Asks a question once. Returns false if the child got too little processor time, else true.
 bool Solver::put(char how, const std::string& question, double seconds, Answer& answer)
 {
     const auto begin = Clock::now();

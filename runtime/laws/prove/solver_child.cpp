@@ -1,11 +1,11 @@
-// The program that runs Z3: reads questions from descriptor 0 and writes the answers to it, until the end of
-// input.
+// A program that runs Z3. It reads questions from descriptor 0 and writes answers to it until end of file.
 //
-// The program is built beside the library, embedded in it (solver_program.cpp) and started from memory. It
-// opens libz3 itself and limits its own memory and time, so nothing that Z3 does can harm the asking process.
+// The program is embedded in the library (solver_program.cpp) and started from memory. It opens libz3 itself
+// and limits its own memory and time, so failures of Z3 cannot harm the parent process.
 //
-// A message is a length in 4 bytes, followed by that many bytes. The first byte of a question is a command:
-// 'g' keeps the messages before; 'c' and 'f' forget them. After 'c', Z3 also answers with cores.
+// A message is a length in 4 bytes, followed by that many bytes. The first byte of a question is a command.
+// 'g' keeps the earlier messages; 'c' and 'f' discard them. After 'c', Z3 also answers with cores (the
+// assumptions that a proof used).
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -73,7 +73,7 @@ void limit(int resource, rlim_t most)
     setrlimit(resource, &bound);
 }
 
-/// Ends this process if the asking process has ended, even in the middle of a question.
+/// Exits if the parent process has ended, even in the middle of a question.
 void end_if_alone(int)
 {
     pollfd asks = {0, 0, 0};
@@ -81,7 +81,7 @@ void end_if_alone(int)
         _exit(0);
 }
 
-/// Requests a signal for every event on the channel, including its end. PR_SET_PDEATHSIG would not do: it
+/// Requests a signal for every event on the channel, including its end. PR_SET_PDEATHSIG does not suffice: it
 /// reports the end of the thread that started this process, while other threads may still use the session.
 void watch_channel()
 {
@@ -103,14 +103,14 @@ bool find(Handle library, const char* name, Function& function)
 
 }  // namespace
 
-/// Arguments: path or name of the library, memory limit in megabytes, processor seconds.
+/// Arguments: file name of the library, memory limit in megabytes, limit of processor time in seconds.
 int main(int count, char** arguments)
 {
     if (count != 4)
         return 2;
     watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
-    std::signal(SIGINT, SIG_IGN);  // only the asking process ends this one
+    std::signal(SIGINT, SIG_IGN);  // only the parent process ends this one
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
     limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
@@ -145,7 +145,7 @@ int main(int count, char** arguments)
         if (context == nullptr || text[0] != 'g') {
             if (context != nullptr)
                 z3.del_context(context);
-            // This option is set here because a question's text cannot set it.
+            // Sets the option here, because the text of a question cannot set it.
             z3.global_param_set("unsat_core", text[0] == 'c' ? "true" : "false");
             Handle config = z3.mk_config();
             context = z3.mk_context(config);

@@ -1,6 +1,6 @@
 #include "runtime/laws/prove/solver_program.h"
 
-// The assembler includes the bytes of the program, because GCC 12 has no #embed.
+// Embeds the program with an assembler directive, because GCC 12 has no #embed.
 asm(".pushsection .rodata\n"
     ".hidden segfold_solver_program\n"
     ".hidden segfold_solver_program_end\n"

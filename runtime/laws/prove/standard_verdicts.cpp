@@ -24,12 +24,12 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// The search ends after 2000 cases on every machine; its time limit of an hour is never reached.
+/// The search ends after 2000 cases on every machine. Its time limit of an hour is never reached.
 constexpr LawOptions kSearchForTable{2000, 3600, 1};
 constexpr Type kJudgedTypes[] = {Type::i32, Type::u32, Type::f32, Type::f64};
 constexpr std::size_t kDigestDigits = 12;
 
-/// Replaces "in 2.5 s" by "in time", as the seconds depend more on the machine than on the law.
+/// Replaces texts such as "in 2.5 s" by "in time", because times depend on the machine.
 std::string without_times(std::string reason)
 {
     constexpr std::string_view kBefore = "in ", kBehind = " s";
@@ -81,7 +81,7 @@ bool is_certain(const StandardVerdict& verdict)
     return is_proof(verdict.verdict) || verdict.verdict == Verdict::holds_exhaustively;
 }
 
-/// Adds the types of a verdict to the row with the same verdict; if there is none, adds a row.
+/// Adds the types of a verdict to the row with the same verdict. If there is no such row, adds one.
 void add(std::vector<StandardVerdict>& list, StandardVerdict verdict)
 {
     const auto same = std::ranges::find_if(list, [&](const StandardVerdict& other) {
@@ -243,8 +243,8 @@ std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kep
 std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                        const std::vector<StandardVerdict>& found)
 {
-    // A claim is kept if the verdict is the same or a proof: a fast machine may prove more than the table
-    // states.
+    // A new verdict confirms a claim if it is the same or a proof, because a fast machine may prove more than
+    // the table claims.
     const auto is_kept = [](const StandardVerdict& then, const StandardVerdict& now) {
         return now.verdict == Verdict::proved ||
                (then.verdict == now.verdict && then.eight_bit == now.eight_bit);

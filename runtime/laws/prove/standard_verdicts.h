@@ -1,6 +1,6 @@
 #pragma once
-// The table of verdicts on the laws of the standard operators, dsl/standard/verdicts.jsonl, which comes with
-// the program. The file verdicts_newest.jsonl holds the verdicts of a newer Z3 that differ.
+// Reads and checks the table of verdicts on the laws of the standard operators, dsl/standard/verdicts.jsonl.
+// The file verdicts_newest.jsonl holds verdicts of a newer Z3 that differ from the table.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,21 +11,22 @@
 
 namespace segfold::prove {
 
-/// Processor time that Z3 gets for all laws of an operator of one type when the table is made.
+/// Processor time, in seconds, in which Z3 judges all laws of an operator for one type when the table is
+/// made.
 inline constexpr double kSecondsForTable = 10;
 
-/// The verdict on one law of a standard operator, for all types that share it.
+/// The verdict on one law of a standard operator, for all types with the same verdict.
 struct StandardVerdict {
     std::string op;  ///< name of the operator
     Law law = Law::associative;
-    bool is_claimed = true;   ///< false for commutativity that is proved but not declared
+    bool is_claimed = true;   ///< false: commutativity is proved but not declared
     std::vector<Type> types;  ///< the types of T with this verdict, in the order of kTypes
     Verdict verdict = Verdict::not_refuted;
-    bool eight_bit = false;  ///< covers all states of the 8-bit version, not of the operator itself
-    std::string invariants;  ///< invariants that the proof uses
-    std::string unproved;    ///< why there is no proof
-    std::string text;        ///< standard_digest() of the operator when the law was judged
-    std::string prover;      ///< "Z3 4.8.12"
+    bool eight_bit = false;  ///< the verdict is about all states of the operator's 8-bit version
+    std::string invariants;  ///< the invariants that the proof uses
+    std::string unproved;    ///< reason why there is no proof
+    std::string text;        ///< standard_digest() of the operator at the time of judging
+    std::string prover;      ///< such as "Z3 4.8.12"
 };
 
 /// Returns the types for which the table has verdicts: i32, u32, f32 and f64 if `op` accepts them.
@@ -34,20 +35,21 @@ struct StandardVerdict {
 /// Returns the first 12 hexadecimal digits of the SHA-256 of the operator's texts in all its types.
 [[nodiscard]] std::string standard_digest(const StandardOperator& op);
 
-/// Judges the laws of `op` in each of `types`: first by a search of the same cases on every machine, then by
-/// Z3. Throws InputError if Z3 is not available.
+/// Judges the laws of `op` in each of `types` by a search, then by Z3. The search tries the same cases on
+/// every machine. `seconds` is the limit of Z3's processor time per type. Throws InputError if Z3 is not
+/// available.
 [[nodiscard]] std::vector<StandardVerdict> judge_standard(const StandardOperator& op,
                                                           const std::vector<Type>& types, Solver& solver,
                                                           double seconds = kSecondsForTable);
 
-/// Returns the verdict as a line of the table, without a newline.
+/// Returns the verdict as one line of the table, without a newline.
 [[nodiscard]] std::string print(const StandardVerdict& verdict);
 
-/// Reads the verdicts in `text`, the lines of table `file`. Throws InputError for a line that cannot be read.
+/// Parses `text`, the lines of the table `file`. Throws InputError if a line cannot be parsed.
 [[nodiscard]] std::vector<StandardVerdict> parse_standard_verdicts(std::string_view text,
                                                                    std::string_view file = "verdicts.jsonl");
 
-/// Returns the table that comes with the program, ordered by operator and law.
+/// Returns the table that ships with the program, ordered by operator and law.
 [[nodiscard]] std::vector<StandardVerdict> standard_verdicts();
 
 /// Returns the verdicts of a newer Z3 that differ from standard_verdicts().
@@ -57,15 +59,16 @@ struct StandardVerdict {
 [[nodiscard]] std::vector<StandardVerdict> differing(const std::vector<StandardVerdict>& kept,
                                                      std::vector<StandardVerdict> found);
 
-/// Compares the table `kept` with the list `operators`. Returns a sentence for each fault: a missing or
-/// unknown operator, law or type, an operator changed since, a verdict `refuted`. Empty if there is no fault.
+/// Compares the table `kept` with the standard operators `operators`. Returns a sentence for each fault: a
+/// missing or unknown operator, law or type, an operator changed since it was judged, or a verdict `refuted`.
+/// Empty if there is no fault.
 [[nodiscard]] std::vector<std::string> faults_of_table(const std::vector<StandardVerdict>& kept,
                                                        const std::vector<StandardOperator>& operators);
 
 /// Returns the claims of `kept` that `found` does not confirm, one sentence each.
 ///
-/// A claim is "proved" or "holds in all states". A proof in `found` confirms both. Types that `found` lacks
-/// are not compared.
+/// Claims are the verdicts "proved" and "holds in all states". A proof in `found` confirms either. Types that
+/// `found` lacks are not compared.
 [[nodiscard]] std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                                      const std::vector<StandardVerdict>& found);
 

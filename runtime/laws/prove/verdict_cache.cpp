@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Format version. Must change whenever the questions of a proof or the format change.
+/// Format version. Increase it whenever the file format or the questions of proofs change.
 constexpr int kFormat = 6;
 
-/// Returns the cache's folder; null if it does not exist. If `makes` is true, a missing folder is created.
+/// Opens the cache's folder. Returns null if it does not exist; if `makes` is true, creates it instead.
 std::unique_ptr<cache::Folder> open_folder(bool makes)
 {
     try {
@@ -34,7 +34,7 @@ std::unique_ptr<cache::Folder> open_folder(bool makes)
         if (settings.is_on && !settings.folder.empty() &&
             (makes || std::filesystem::exists(settings.folder, ignored)))
             return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
-    } catch (const Error&) {  // the code that stores programs there reports the error
+    } catch (const Error&) {  // reported where programs are stored in the same folder
     }
     return nullptr;
 }
@@ -136,10 +136,10 @@ LawFinding finding_of(const Json& json, const Operator& op)
     return finding;
 }
 
-/// The reports that this process keeps in memory, by operator.
+/// The reports that this process keeps in memory, by the operator's digest.
 class Memory {
 public:
-    /// Keeps the report, unless it is in a file, where readers find it.
+    /// Keeps the report, unless it is already in a file.
     void keep(const Digest& op, LawReport report, bool is_in_file)
     {
         const std::lock_guard lock(mutex_);
@@ -165,7 +165,7 @@ private:
 
 Memory& memory()
 {
-    static auto* kept = new Memory;  // never deleted: folds may run while the process ends
+    static auto* kept = new Memory;  // never deleted, because folds may still run while the process exits
     return *kept;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Verdicts of proofs, stored beside the compiled kernels under the operator's text.
+// Stores verdicts of proofs beside the compiled kernels. The key is the operator's text.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace segfold::prove {
 
-/// Stores a report if it holds a proof or a refutation; otherwise does nothing. The report's other verdicts
-/// are stored too: they come from a longer search than a run makes.
+/// Stores a report that has a proof or a refutation; does nothing for other reports. The report's other
+/// verdicts are stored too, because its search was longer than a run's.
 ///
-/// Earlier proofs of the operator stay unless the report refutes them. If no file can be written, the report
-/// is kept in memory until the process ends.
+/// Keeps earlier proofs of the operator that the report does not refute. If no file can be written, keeps the
+/// report in memory until the process exits.
 void remember(const Operator& op, const LawReport& report);
 
-/// Returns the report that remember() stored for an operator of the same text.
+/// Returns the report that remember() stored for an operator with the same text; nothing if there is none.
 ///
-/// A stored counter-example counts only if it still breaks its law when evaluated again. A damaged file
-/// counts as missing.
+/// Evaluates each stored counter-example again. Returns nothing if one of them no longer breaks its law, or
+/// if the file is damaged.
 std::optional<LawReport> remembered(const Operator& op);
 
-/// Returns how often remember() has stored a report in this process. If the number changes, verdicts on
+/// Returns how often remember() has stored a report in this process. If the number has changed, verdicts on
 /// operators judged before may be out of date.
 [[nodiscard]] std::uint64_t num_remembered();
 
-/// Kind of the cache's files that hold verdicts.
+/// Kind under which the cache lists files of verdicts.
 inline constexpr std::string_view kVerdictKind = "laws";
 
 /// The operator and the prover of stored verdicts.
@@ -35,7 +35,7 @@ struct StoredVerdicts {
     std::string prover;  ///< "Z3 4.8.12"
 };
 
-/// Reads the bytes of a file of verdicts. Throws InputError if they are damaged.
+/// Parses the bytes of a file of verdicts. Throws InputError if they are damaged.
 StoredVerdicts decode_verdicts(std::string_view bytes);
 
 }  // namespace segfold::prove

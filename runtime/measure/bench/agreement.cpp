@@ -13,8 +13,8 @@
 namespace segfold::bench {
 namespace {
 
-/// Completes the results of a peer by key, which skips empty segments. Moves its results to their segments'
-/// places and takes the missing results from the reference.
+/// Completes the results of a peer that takes keys and therefore skips empty segments. Moves each result to
+/// the index of its segment, and takes the missing results from the reference.
 Results put_in_place(Results results, const Results& reference, const Filled& filled)
 {
     if (filled.places == 0)
@@ -34,7 +34,8 @@ Results put_in_place(Results results, const Results& reference, const Filled& fi
     return all;
 }
 
-/// True if the values at `i` differ by more than the tolerance, relative to the largest of both and 1.
+/// True if the values at index `i` differ by more than the tolerance times the larger of 1 and both
+/// magnitudes.
 bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_exact)
 {
     if (same_bits(actual, first, i))
@@ -48,7 +49,7 @@ bool is_beyond(const Array& actual, const Array& first, std::int64_t i, bool is_
     return !(std::fabs(value.real - expected.real) <= tolerance(actual.type()) * scale);
 }
 
-/// Returns the values of every field at the chosen places.
+/// Returns the values of every field at the indices `chosen`.
 Results places_of(const Results& results, const std::vector<std::int64_t>& chosen)
 {
     Results some;
@@ -63,7 +64,7 @@ Results places_of(const Results& results, const std::vector<std::int64_t>& chose
     return some;
 }
 
-/// True if a segment's result may depend on its index or on places in the input.
+/// True if a segment's result may depend on the segment's index or on the indices of its elements.
 bool knows_its_place(const Operator& op)
 {
     const auto uses = [](const std::optional<Block>& block, const char* place) {
@@ -139,7 +140,8 @@ Agreement Agreements::against_first(const Filled& filled)
         const auto& field = fields[f];
         const auto difference = placed_.difference(f, is_exact_ ? 0.0 : tolerance(field.type), filled);
         same_bits = same_bits && difference.bits == 0;
-        // If elements are rows, indices count numbers: num_features per segment or element.
+        // If elements are rows, `first` is an index of numbers, of which each segment or element has
+        // num_features.
         const auto first = difference.first / static_cast<unsigned long long>(workload_.num_features);
         if (difference.beyond != 0 && !filled.is_by_key && can_judge_segments())
             if (auto judged = judge_doubtful())
@@ -169,7 +171,7 @@ bool Agreements::can_judge_segments() const
            !knows_its_place(op);
 }
 
-/// Returns a workload with copies of the chosen segments' elements.
+/// Returns a workload with only the segments `chosen`. Their elements are copied.
 Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
 {
     std::vector<std::int64_t> offsets{0};
@@ -197,9 +199,9 @@ Workload Agreements::only(const std::vector<std::int64_t>& chosen) const
     return some;
 }
 
-/// Finds the segments whose results differ from the first results by more than the tolerance, and compares
-/// them with the reference: as many as kMostDoubtful and kMostDoubtfulElements allow. Returns nothing if no
-/// segment differs.
+/// Finds the segments whose results differ from the first results by more than the tolerance. Compares them
+/// with the reference, within the limits kMostDoubtful and kMostDoubtfulElements. Returns nothing if there
+/// are none.
 std::optional<Agreement> Agreements::judge_doubtful() const
 {
     const auto actual = placed_.results();

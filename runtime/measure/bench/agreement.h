@@ -1,5 +1,5 @@
 #pragma once
-// Checks whether stages and peers give the same results.
+// Checks whether stages and peers give equal results.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,42 +11,42 @@
 
 namespace segfold::bench {
 
-/// Largest size of a workload whose results are compared with the reference on the host. The size is the
-/// number of elements, or of numbers if elements are rows.
+/// Largest workload, in elements, whose results are compared with the reference on the host. If elements are
+/// rows, their numbers are counted.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
-/// Returns the largest difference of two floating-point results that agree. The difference is divided by the
-/// larger magnitude, or by 1 if both magnitudes are smaller.
+/// Returns the largest difference between two floating-point results that counts as agreement. It is relative
+/// to the larger magnitude, or absolute if both magnitudes are below 1.
 ///
-/// The tolerance allows any order of association over the values that a bench generates. It shows an element
-/// too many or too few in all but the longest segments. It does not apply to operators that are exact
-/// (is_exact()): their results must agree in every bit.
+/// The tolerance covers all association orders for the values that a bench generates. It reveals a missing or
+/// repeated element, except in the longest segments. It does not apply to exact operators (is_exact()), whose
+/// results must have the same bits.
 [[nodiscard]] double tolerance(Type type);
 
-/// Of a large workload, at most `kMostDoubtful` segments are compared with the reference. Together they have
-/// at most `kMostDoubtfulElements` elements, but the first of them may have any length.
+/// Limits on the segments of a large workload that are compared with the reference: their number, and the sum
+/// of their lengths. The first of them may have any length.
 inline constexpr std::size_t kMostDoubtful = 1024;
 inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 
-/// Checks the contents of a placed workload's result arrays.
+/// Checks the results that a plan or peer has written to a placed workload's arrays.
 ///
-/// Small workloads are compared with the reference.
+/// Results of small workloads are compared with the reference.
 ///
-/// Results of large workloads stay in place and are compared bit for bit with the first results seen. If bits
-/// differ in a field of an operator that rounds, tolerance() applies. Two orders of association may differ by
-/// more if a segment's elements nearly cancel or partial results are much larger than the final result. Such
-/// segments, at most kMostDoubtful and evenly spread, are compared with the reference, and so are the first
-/// results.
+/// Results of large workloads stay where they are and are compared bit for bit with the results of the first
+/// plan. In fields of an operator that rounds, differences up to tolerance() are allowed. Differences may be
+/// larger if a segment's elements nearly cancel, or if partial results are much larger than the final one. At
+/// most kMostDoubtful such segments, evenly spaced, are compared with the reference; so are the first plan's
+/// results for them.
 class Agreements {
 public:
-    /// `workload` must have its arrays if it is small enough for the reference. For a large workload,
-    /// `columns` are its columns in host memory, one per parameter, or none. All of these and `placed` must
-    /// outlive this object. If `is_associative` is false, only results in the reference's order are right.
+    /// A small `workload` must have its arrays. For a large one, `columns` holds its columns in host memory,
+    /// one per parameter, or is empty. All of these and `placed` must outlive this object. If
+    /// `is_associative` is false, only the reference's order of combination is right.
     Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
                bool is_associative = true);
     ~Agreements();
 
-    /// Judges the contents of the result arrays after a run of the plan or peer `name`.
+    /// Judges the results in the arrays after a run of the plan or peer `name`.
     [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:

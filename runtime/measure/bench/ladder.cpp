@@ -23,10 +23,9 @@ namespace {
 
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
-// In milliseconds: if a fold takes less, the time for which a launch keeps the host busy is measured too.
+// If a fold takes fewer milliseconds, also measures how long a launch keeps the host busy.
 constexpr double kMostForHost = 2;
-constexpr double kMostForLoading =
-    100;  // milliseconds that the driver may take to load code at a first launch
+constexpr double kMostForLoading = 100;  // most milliseconds that loading code takes at a first launch
 
 std::string today()
 {
@@ -36,8 +35,8 @@ std::string today()
     return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-/// Returns each resource's largest value over the kernels, and the occupancy of the kernel with most blocks;
-/// nothing if there are no kernels.
+/// Returns each resource's largest value over the kernels, and the occupancy of the kernel with most blocks.
+/// Returns nothing if there are no kernels.
 std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
 {
     if (kernels.empty())
@@ -117,8 +116,8 @@ private:
             listener_.measured(record_, record_.entries.back());
     }
 
-    /// Runs `work` on an entry; a failure becomes the entry's outcome. If the context is lost, the next call
-    /// throws.
+    /// Runs `work` on an entry. A failure becomes the entry's outcome. After loss of the context, the next
+    /// call throws.
     template <class Work>
     void attempt(Entry entry, Work work)
     {
@@ -136,7 +135,7 @@ private:
         add(std::move(entry));
     }
 
-    /// Fills the results with a byte that differs from entry to entry.
+    /// Fills the result arrays with a byte that is different for each entry.
     void poison() { placed_->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
 
     void abandon(Entry& entry, std::string reason) const
@@ -160,8 +159,8 @@ private:
         return compulsory_traffic(request_.problem.op, segments_, request_.workload.num_features, form);
     }
 
-    /// Times a fold that has been launched once, and fills in all values derived from times. Folds with wrong
-    /// results are timed too.
+    /// Times a fold that has run once before, and sets all members that derive from times. Also times folds
+    /// with wrong results.
     void time(Entry& entry, double first, const std::function<void()>& launch, bool waits,
               const Traffic& traffic)
     {
@@ -193,7 +192,8 @@ private:
         return emitted;
     }
 
-    /// Compiles all plans not compiled yet, in parallel. A failure is reported when the plan is measured.
+    /// Compiles, in parallel, all plans that are not compiled yet. Failures are reported later, when the plan
+    /// is measured.
     void compile_plans(std::span<const LadderPlan> plans)
     {
         std::vector<Emitted> texts;
@@ -202,7 +202,7 @@ private:
                 try {
                     texts.push_back(text_of(plan));
                 } catch (const Error&) {
-                    // measuring the plan reports the reason
+                    // The failure is reported when the plan is measured.
                 }
         if (texts.empty())
             return;
@@ -224,7 +224,8 @@ private:
             add(std::move(entry));
             return;
         }
-        // Two plans may have come to be one, if a workload allows neither as it was asked for.
+        // If the workload has turned two requested plans into the same plan, copies the entry of the first
+        // one.
         const auto same = std::ranges::find_if(record_.entries, [&](const Entry& other) {
             return other.name.substr(0, other.name.find(':')) == plan.stage->name && !plan.is_reproducible &&
                    other.configuration == entry.configuration;
@@ -277,7 +278,7 @@ private:
         return bench_.peers->objection(peer);
     }
 
-    /// Compiles all peers of the request not compiled yet, in parallel.
+    /// Compiles, in parallel, all requested peers that are not compiled yet.
     void compile_peers()
     {
         std::vector<const Peer*> possible;

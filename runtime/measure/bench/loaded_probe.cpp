@@ -10,7 +10,7 @@
 namespace segfold::bench {
 namespace {
 
-/// Most bytes of input to provide before a probe needs them.
+/// Largest size, in bytes, to which a probe's input is enlarged ahead of need.
 constexpr std::int64_t kMostAhead = std::int64_t{1} << 30;
 
 int element_bytes(const Scratch& buffer) { return buffer.element == "u64" ? 8 : 4; }
@@ -40,7 +40,7 @@ Probes::Probes(Bench& bench, const Catalogue& catalogue)
 const cuda::DeviceBuffer& Probes::input(std::int64_t bytes)
 {
     if (static_cast<std::int64_t>(input_.bytes()) < bytes) {
-        // Doubles the size at least, so that a sweep of growing inputs fills few buffers.
+        // At least doubles the size, so that a sweep over growing inputs allocates few buffers.
         bytes = std::max(bytes, std::min(2 * static_cast<std::int64_t>(input_.bytes()), kMostAhead));
         std::vector<std::uint32_t> words(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
         fill_probe_input(words);
@@ -70,7 +70,8 @@ Entry Probes::measure(const ProbeRequest& request)
     const cuda::LaunchShape shape = {
         .grid = {static_cast<std::uint64_t>(emitted.launch.grid.value(names))},
         .block = {static_cast<std::uint64_t>(emitted.launch.block.value(names))}};
-    // PTX, used if NVRTC does not know the GPU, has no resource report. The driver's report is taken then.
+    // If NVRTC does not know the GPU, it makes PTX, which has no resource report. The driver's report is used
+    // instead.
     const auto reported = compiled->resources.empty() ? kernel.resources() : compiled->resources.front();
     entry.resources = resources_of(kernel, reported, static_cast<int>(shape.block.x), info);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Compiles, loads and times a probe kernel, and compares its results with the host's.
+// Compiles, loads and times a probe kernel, and compares its results with results computed on the host.
 #include "codegen/catalogue.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/measure/bench/ladder.h"
@@ -15,7 +15,7 @@ struct ProbeRequest {
     int repeats = 21;
 };
 
-/// Measures probes one after the other. Their input stays on the GPU until a probe needs a larger one.
+/// Measures probes one after the other. The input stays on the GPU until a probe needs a larger one.
 class Probes {
 public:
     /// Both arguments must outlive this object. Throws DeviceError if the bench does not measure a GPU.
@@ -24,8 +24,8 @@ public:
     /// Compiles, runs, checks and times a probe. The entry's number of bytes is the number that the probe
     /// must move.
     ///
-    /// If results are wrong, the entry is a failure without times. Throws DeviceError if the buffers do not
-    /// fit.
+    /// If results are wrong, the entry has failed and has no times. Throws DeviceError if the buffers do not
+    /// fit on the device.
     [[nodiscard]] Entry measure(const ProbeRequest& request);
 
 private:
@@ -35,7 +35,7 @@ private:
     cuda::CudaTiming& timing_;
     const Catalogue& catalogue_;
     cuda::DeviceBuffer input_;
-    std::vector<std::byte> results_;  ///< copied to host memory
+    std::vector<std::byte> results_;  ///< results copied to host memory
 };
 
 }  // namespace segfold::bench

@@ -45,7 +45,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
                                   ? nearest_configuration(stage, asked.settings, {}, facts)
                                   : std::nullopt;
             plan.configuration = near ? *near : configure(stage, asked.settings, facts);
-        } catch (const InputError& error) {  // another workload of the sweep may allow it
+        } catch (const InputError& error) {  // another workload of the sweep may allow these settings
             plan.objection = error.what();
         }
         plans.push_back(std::move(plan));
@@ -56,7 +56,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     for (const auto& stage : catalogue.stages()) {
         if (served_form(stage, problem.form) == form && &stage != chosen.stage.get() &&
             (!stage.is_rung || selection.with_rungs)) {
-            // A stage that cannot serve may have no configuration that fits.
+            // If the stage cannot run, it may have no valid configuration either.
             const auto unmet = catalogue.unmet(stage, problem);
             plans.push_back({&stage, unmet ? Configuration() : default_configuration(stage, facts), false,
                              unmet.value_or("")});

@@ -1,5 +1,5 @@
 #pragma once
-// Selects the plans of a problem that are measured together.
+// Selects the plans that are measured together for one problem.
 #include <map>
 #include <string>
 #include <vector>
@@ -9,34 +9,35 @@
 
 namespace segfold::bench {
 
-/// A stage and some of its tunables, as requested.
+/// A requested stage, with values for some of its tunables.
 struct AskedPlan {
     std::string stage;
     std::string label = {};  ///< distinguishes plans of one stage
     std::map<std::string, int> settings = {};
-    bool is_near = false;  ///< the nearest_configuration() to the settings is meant
+    bool is_near = false;  ///< true: take the nearest_configuration() to `settings`
 };
 
-/// The plans of a problem to measure.
+/// Which plans of a problem are measured.
 struct PlanSelection {
-    /// Request for the plan that a run would take. A reproducible plan is measured as an additional plan.
+    /// Requests the plan that a run would take. If it asks for a reproducible plan, this is measured in
+    /// addition.
     PlanRequest chosen = {};
-    /// The only plans measured beside the chosen one; if empty, every stage that takes the form.
+    /// Plans to measure beside the chosen one. If empty, every stage that supports the form is measured.
     std::vector<AskedPlan> others = {};
-    int first = 0;            ///< of `others`, only plans of so many stages that rank first; 0: all
-    bool with_rungs = false;  ///< also stages that exist only for the ladder
+    int first = 0;            ///< number of stages among `others` to measure, those that rank first; 0: all
+    bool with_rungs = false;  ///< true: also measure stages that exist only for comparison
     bool asks_records = true;
 };
 
-/// Returns the form in which stages read a problem's segments: the problem's own form if some stage takes it,
-/// else the form to which it is converted.
+/// Returns the form in which stages read a problem's segments. This is the problem's form if some stage
+/// supports it, else the form to which the segments are converted.
 [[nodiscard]] SegmentForm read_form(const Problem& problem, const Catalogue& catalogue);
 
-/// Returns the plans to measure, first the plan that a run would take. Adds a text to `warnings` for each
-/// tuning record that is ignored.
+/// Returns the plans to measure. The first is the plan that a run would take. Adds a text to `warnings` for
+/// each tuning record that is ignored.
 ///
-/// If `chosen` names a stage, its plan is the only one. Throws InputError if this stage cannot serve. A stage
-/// of `others` that cannot serve gets an objection.
+/// If `chosen` names a stage, returns only its plan, and throws InputError if the stage cannot run. A stage
+/// of `others` that cannot run gets an objection.
 [[nodiscard]] std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem,
                                                    const Shape& shape, const OperatorLaws& laws,
                                                    const PlanSelection& selection,

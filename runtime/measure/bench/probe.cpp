@@ -7,7 +7,7 @@
 namespace segfold::bench {
 namespace {
 
-/// Returns one segment of the first `length` elements, in the form and index width of `like`.
+/// Returns one segment that consists of the first `length` elements, in the form and index width of `like`.
 Segments one_segment(const Segments& like, std::int64_t length)
 {
     Segments segments;

@@ -1,5 +1,5 @@
 #pragma once
-// Estimates the least time that a stage takes, without running it on all data.
+// Estimates a lower bound on a stage's time without running the stage on all data.
 #include <array>
 #include <memory>
 #include <string>
@@ -8,24 +8,24 @@
 
 namespace segfold::bench {
 
-/// Times a plan on the first elements of loaded arrays, as many as `workload` has. Returns the best of two
-/// runs in milliseconds, after one run that loads the code.
+/// Times a plan on the first elements of the loaded arrays; `workload` says on how many. Makes one run to
+/// load the code, then two timed runs. Returns the time of the faster one in milliseconds.
 [[nodiscard]] double milliseconds_of_prefix(Timing& timing, const Workload& workload,
                                             std::shared_ptr<const LoadedArrays> arrays, const Emitted& text);
 
-/// Lengths of the two segments that are timed to find a stage's pace.
+/// Lengths of the two segments that are timed to estimate a stage's pace.
 inline constexpr std::array<std::int64_t, 2> kProbedLengths = {std::int64_t{1} << 14, std::int64_t{1} << 18};
 
-/// Returns a stage's pace in milliseconds per element: difference of the two times / difference of the
-/// lengths.
+/// Returns a stage's pace, in milliseconds per element. This is the difference between the two times, divided
+/// by the difference between the two lengths.
 [[nodiscard]] double pace_of(const std::array<double, 2>& milliseconds);
 
-/// Returns the milliseconds that the emitted stage would take for the request's longest segment alone; 0 if
-/// this segment is too short to matter.
+/// Returns the milliseconds that the emitted stage would need for the request's longest segment alone; 0 if
+/// that segment is too short to matter.
 ///
-/// Times two single segments of 2^14 and 2^18 elements. The difference per element is the stage's pace along
-/// a segment: the pace of one thread or of one warp, or almost nothing if the stage cuts segments into tiles.
-/// A kernel cannot be stopped, so this is the only way to recognise a stage that would run for minutes.
+/// The estimate is the stage's pace times the length. The pace is that of one thread or one warp, or nearly 0
+/// if the stage cuts segments into tiles. Because a running kernel cannot be stopped, only such an estimate
+/// reveals a stage that would run for minutes.
 [[nodiscard]] double least_milliseconds(Timing& timing, const Emitted& emitted, const LadderRequest& request);
 
 }  // namespace segfold::bench

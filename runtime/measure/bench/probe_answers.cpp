@@ -52,7 +52,7 @@ ProbeAnswer divergence(const FormulaNames& names)
     };
 }
 
-/// Answers of the probe `bank_conflicts`: all threads with the same lane have the same result.
+/// Right results of the probe `bank_conflicts`. Threads with the same lane number have the same result.
 ProbeAnswer bank_conflicts(const FormulaNames& names)
 {
     const auto stride = names.at("stride");

@@ -15,7 +15,7 @@ Quartiles quartiles_from(const JsonValue& document)
     return {document.at("low").number(), document.at("median").number(), document.at("high").number()};
 }
 
-/// Returns the text of an optional member.
+/// Returns the text of a member; empty if the member is absent.
 std::string text_or_none(const JsonValue& object, const char* key)
 {
     const auto member = object.find(key);

@@ -41,7 +41,7 @@ bool is_copy(const cuda::DeviceBuffer& buffer, std::span<const std::byte> values
     return true;
 }
 
-/// One segment on the GPU: a buffer for its elements, and a plan that folds them.
+/// A buffer for one segment on the GPU, and a plan that folds it.
 class Fold {
 public:
     Fold(cuda::CudaTiming& timing, const Problem& problem, const Stage& stage,
@@ -122,7 +122,7 @@ const std::vector<std::byte>& Transfers::expected()
     return expected_;
 }
 
-/// Times `work`. All that it does on the GPU must be done when `stream` is done.
+/// Times `work`. All GPU work that it starts must be complete when `stream` is.
 template <class Work>
 void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
 {
@@ -138,7 +138,7 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
         stop.record(stream);
         stream.synchronize();
         const std::chrono::duration<double, std::milli> spent = Clock::now() - before;
-        if (run < 0) {  // the first run loads code and touches pages, so it does not count
+        if (run < 0) {  // the first run loads code and touches pages, so it is not counted
             runs = std::clamp(static_cast<int>(kMostMilliseconds / std::max(spent.count(), 1e-3)),
                               std::min(kFewestTransfers, repeats), repeats);
             continue;
@@ -196,12 +196,12 @@ void Transfers::copy_and_fold(Entry& entry, const TransferMethod& method, const 
     const auto chunk_bytes = static_cast<std::size_t>(chunk) * element_bytes;
     const auto num_streams = static_cast<std::size_t>(std::min(method.streams, method.chunks));
     std::vector<cuda::Stream> streams;
-    std::deque<Fold> folds;  // deque: elements must not move
+    std::deque<Fold> folds;  // a deque, because elements must keep their addresses
     for (std::size_t i = 0; i < num_streams; ++i) {
         streams.emplace_back(timing_.context());
         folds.emplace_back(timing_, problem_, *fold.stage, fold.chosen, chunk, catalogue_);
     }
-    // The results of the chunks, in their order, are the elements of a last fold.
+    // The results of the chunks, in order, are folded once more.
     Fold last(timing_, problem_, *fold.stage, fold.chosen, method.chunks, catalogue_);
     last.elements().fill_with(std::uint8_t{0xcd});
     last.poison();

@@ -1,5 +1,5 @@
 #pragma once
-// Measures copies between host and GPU, and folds of arrived chunks while later chunks are still copied.
+// Measures copies between host and GPU, and folds that overlap with copies.
 #include <span>
 #include <string>
 #include <vector>
@@ -10,41 +10,41 @@
 
 namespace segfold::bench {
 
-/// True if the results of chunks can be folded as elements once more, and compared bit for bit. For this the
-/// operator must be exact, have one column, and use the same type for elements, states and results, as a sum
+/// True if the results of chunks can themselves be folded as elements, and the final result compared bit for
+/// bit. The operator must be exact, have one column, and use one type for elements, states and results. A sum
 /// of integers does.
 [[nodiscard]] bool can_fold_chunks(const Operator& op);
 
-/// The way in which values are copied.
+/// How values are copied.
 struct TransferMethod {
-    bool is_pinned = false;  ///< true: from page-locked host memory
-    bool to_host = false;    ///< true: from the GPU to the host; false: to the GPU
-    int streams = 1;         ///< number of streams that copy and fold in turn
-    int chunks = 1;          ///< equal parts, each copied and folded separately
+    bool is_pinned = false;  ///< true: host memory is page-locked
+    bool to_host = false;    ///< true: copies from the GPU to the host; false: from the host to the GPU
+    int streams = 1;         ///< number of streams that take turns
+    int chunks = 1;          ///< number of equal parts that are copied and folded separately
 };
 
-/// The stage that folds arrived data; `stage` is null for a mere copy.
+/// The stage that folds the copied data. `stage` is null if data are only copied.
 struct TransferFold {
     const Stage* stage = nullptr;
-    std::map<std::string, int> chosen;  ///< values of its tunables
+    std::map<std::string, int> chosen;  ///< values of the stage's tunables
 };
 
-/// Measures transfers of a workload that has one column and one segment.
+/// Measures transfers of a workload with one column and one segment.
 class Transfers {
 public:
-    /// All arguments must outlive this object. `values` is the column in ordinary host memory.
+    /// All arguments must outlive this object. `values` is the column, in pageable host memory.
     ///
-    /// Throws InputError unless can_fold_chunks() is true, because the results of chunks are folded once
-    /// more, in their order. Throws DeviceError if the bench does not measure a GPU.
+    /// Throws InputError if can_fold_chunks() is false. Throws DeviceError if the bench does not measure a
+    /// GPU.
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
-    /// Times a method by events and by the host's clock. Makes `repeats` runs, or fewer if they would take
-    /// more than two seconds, but at least three.
+    /// Times a method by events and by the host's clock. Makes `repeats` runs, but stops after two seconds;
+    /// makes at least three.
     ///
-    /// Copied data are compared with the original, and a fold with the fold of one host thread. A difference
-    /// makes the entry a failure without times. The entry's bytes are the copied bytes. Throws InputError if
-    /// the elements cannot be cut into equal chunks, DeviceError if memory does not suffice.
+    /// Compares copied data with the original, and a fold with a fold by one host thread. If they differ, the
+    /// entry has failed and has no times. The entry counts the copied bytes. Throws InputError if the
+    /// elements cannot be divided into equal chunks, and DeviceError if memory does not suffice.
     [[nodiscard]] Entry measure(const std::string& row, const TransferMethod& method,
                                 const TransferFold& fold, int repeats);
 

@@ -16,11 +16,11 @@ using bench::Entry;
 using bench::Outcome;
 using bench::WorkloadRecord;
 
-constexpr std::size_t kFewestSizes = 3;  ///< fewer sizes are drawn as bars
+constexpr std::size_t kFewestSizes = 3;  ///< with fewer sizes, bars are drawn instead of lines
 constexpr std::string_view kPlan = "the plan of a run", kStages = "other stages", kPeers = "peers",
                            kBestPeer = "best peer";
 
-/// Makes marks of entries in one quantity.
+/// Converts entries to marks of a chart, all in one quantity.
 class Marker {
 public:
     explicit Marker(std::span<const WorkloadRecord> records)
@@ -35,7 +35,8 @@ public:
         return has_ceiling_ ? "share of the memory's read rate" : "rate, GB/s";
     }
 
-    /// Returns nothing if the entry has no time. `named` puts the entry's name into the text.
+    /// Returns the mark of an entry; nothing if the entry has no time. If `named` is true, the mark's text
+    /// has the entry's name.
     [[nodiscard]] std::optional<Mark> mark(const Entry* entry, bool named) const
     {
         if (!entry || entry->outcome != Outcome::measured || !(entry->bytes_per_second > 0))
@@ -85,7 +86,7 @@ std::optional<Json> bars_of_one(const WorkloadRecord& record, const std::string&
     return chart.series.empty() ? std::nullopt : std::optional(vega_lite(chart));
 }
 
-/// True if the workloads differ only in their number of elements, which ascends.
+/// True if the workloads differ only in their number of elements and are sorted by it.
 bool are_sizes(std::span<const WorkloadRecord> records)
 {
     return records.size() >= kFewestSizes &&

@@ -1,5 +1,5 @@
 #pragma once
-// Charts of benches: plans and peers of one workload, or the plan of a run beside the best peer of many.
+// Makes charts of a bench's measurements.
 #include <span>
 
 #include "runtime/measure/bench/record.h"
@@ -7,11 +7,11 @@
 
 namespace segfold::charts {
 
-/// Returns the specification of a chart of measurements; nothing if no plan and no peer has a time.
+/// Returns a Vega-Lite specification for measurements; nothing if no plan and no peer has a time.
 ///
-/// One workload has a bar for each plan and peer. Several have a row each, with the plan of a run beside the
-/// best peer; or lines over sizes, if they are at least three sizes of one layout. Bars are shares of the
-/// read ceiling, or rates where a machine has no ceiling.
+/// For one workload, the chart has a bar for each plan and peer. For several, it has a row for each, with the
+/// plan of a run beside the best peer. For three or more sizes of one layout, it has lines over sizes. Values
+/// are shares of the read ceiling, or rates if a machine has no ceiling.
 [[nodiscard]] std::optional<Json> bench_chart(std::span<const bench::WorkloadRecord> records,
                                               const std::string& machine);
 

@@ -14,12 +14,13 @@ std::span<const EmbeddedFile> chart_templates();
 namespace segfold::charts {
 namespace {
 
-constexpr double kMostForLinear = 20;  ///< largest / smallest value up to which an axis is linear
-constexpr double kRoom = 1.25;         ///< a logarithmic axis begins below the smallest value / kRoom
+constexpr double kMostForLinear = 20;  ///< axes are linear up to this ratio of largest to smallest value
+constexpr double kRoom = 1.25;         ///< a logarithmic axis begins below the smallest value divided by this
 constexpr int kMostTicks = 12, kLinearTicks = 6;
-constexpr double kLetter = 6.8;  ///< width of a letter, in pixels, rather too large than too small
-constexpr double kGap = 10;      ///< between a bar and its text
-/// Widths, in pixels, of charts that share a specification: those cannot be as wide as their page.
+constexpr double kLetter = 6.8;  ///< upper estimate of a letter's width, in pixels
+constexpr double kGap = 10;      ///< pixels between a bar and its text
+/// Widths, in pixels, of charts that share a specification. Such charts cannot adapt to the width of the
+/// page.
 constexpr int kChartWidth = 720, kPanelWidth = 420;
 
 Json template_of(std::string_view path)
@@ -46,7 +47,7 @@ int round_index(double value)
     return index;
 }
 
-/// Sets an axis for values of a range. Returns the value at which it begins.
+/// Configures an axis for the values from `least` to `greatest`. Returns the value at which the axis begins.
 double set_axis(Json& channel, const std::string& title, double least, double greatest)
 {
     auto& scale = channel["scale"];
@@ -59,7 +60,7 @@ double set_axis(Json& channel, const std::string& title, double least, double gr
     const int first = round_index(least / kRoom) - 1, last = round_index(greatest);
     auto ticks = Json::array();
     for (int i = first; i <= last; ++i)
-        // If the axis spans many powers of ten, only powers of ten get ticks.
+        // If the axis has many round numbers, only powers of ten get ticks.
         if (last - first <= kMostTicks || i % 3 == 0)
             ticks.push_back(round_number(i));
     scale.update({{"type", "log"}, {"domain", {round_number(first), round_number(last)}}, {"nice", false}});
@@ -76,7 +77,8 @@ void set_title(Json& spec, const std::string& title, const std::string& subtitle
     spec["description"] = subtitle.empty() ? title : title + ": " + subtitle;
 }
 
-/// Leaves room for the texts beside bars. Only a chart that stands alone knows its width as it is drawn.
+/// Leaves room, in pixels, for the texts beside bars. Without `width`, the chart's width is known only when
+/// it is drawn.
 void set_room(Json& spec, double room, std::optional<int> width)
 {
     auto& end = spec["layer"][0]["encoding"]["x"]["scale"]["range"][1];
@@ -88,7 +90,7 @@ void set_room(Json& spec, double room, std::optional<int> width)
     }
 }
 
-/// Gives a chart a width, and removes what only a whole specification may have.
+/// Gives a chart a fixed width, and removes members that only a top-level specification may have.
 Json part_of(Json chart, int width)
 {
     if (chart.contains("usermeta"))
@@ -100,7 +102,7 @@ Json part_of(Json chart, int width)
     return chart;
 }
 
-/// Puts charts into one specification, below each other ("vconcat") or side by side ("hconcat").
+/// Joins charts into one specification. `how` is "vconcat" (below each other) or "hconcat" (side by side).
 Json joined(const char* how, std::vector<Json> charts, int width)
 {
     Json whole = {{"$schema", charts.front()["$schema"]}};
@@ -168,7 +170,7 @@ Json vega_lite(const LineChart& chart)
                     least = std::min(least, mark->value);
                     greatest = std::max(greatest, mark->value);
                 }
-    std::string names;  // of the sizes, as an object of Vega's expressions
+    std::string names;  // names of the sizes, as an object in Vega's expression language
     for (std::size_t i = 0; i < chart.sizes.size(); ++i)
         names += (i == 0 ? "" : ", ") + Json(Json(chart.sizes[i]).dump()).dump() + ": " +
                  Json(chart.size_texts[i]).dump();

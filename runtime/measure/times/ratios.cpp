@@ -20,23 +20,24 @@
 namespace segfold::regress {
 namespace {
 
-constexpr double kMostLoadingMilliseconds = 100;     // most time for loading code at a first launch
-constexpr double kMostPatienceMilliseconds = 30000;  // longest launch to wait for without a cut-off
-constexpr double kLongMilliseconds = 1000;           // launches above this are timed once per round
+// Most milliseconds that loading code takes at a first launch.
+constexpr double kMostLoadingMilliseconds = 100;
+constexpr double kMostPatienceMilliseconds = 30000;  // longest launch that is awaited without a cut-off
+constexpr double kLongMilliseconds = 1000;           // launches that take longer are timed once per round
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
 
-/// The data of one operator over one layout.
+/// The data of one operator and one layout.
 struct Data {
     Workload segmented;
-    std::optional<Workload> keyed;  ///< the same segments as keys, if none is empty
+    std::optional<Workload> keyed;  ///< the same segments given as keys, if none is empty
     Workload whole;
     std::shared_ptr<const LoadedArrays> inputs;
     std::int64_t longest = 0;
-    std::string objection;  ///< why the operator cannot fold these segments; empty if it can
+    std::string objection;  ///< reason why the operator cannot fold these segments; empty if it can
 };
 
-/// A plan of a stage, or the reason why there is none.
+/// A stage's plan, or the reason why it has none.
 struct Choice {
     const Stage* stage = nullptr;
     const Workload* workload = nullptr;
@@ -44,24 +45,24 @@ struct Choice {
     std::string reason;
 };
 
-/// The repeats of a measurement, and its limits.
+/// The number of repetitions of a measurement, and its limits.
 struct Effort {
     int rounds, samples, dropped;
     bool has_cut_off = true;
-    double seconds = std::numeric_limits<double>::infinity();  ///< time after which no further round begins
+    double seconds = std::numeric_limits<double>::infinity();  ///< no round begins after this time
 };
 
-/// The effort for a case over the cut-off. Its launches take long, and many would keep the user waiting.
+/// The effort for a case over the cut-off. Its launches are long, so few are made.
 constexpr Effort kSlowEffort = {3, 3, 0, false, 5};
 
-/// A copy of the data that one round uses, in memory of its own.
+/// A copy of the data for one round, at its own addresses.
 struct Placement {
     std::shared_ptr<const LoadedArrays> inputs;
     std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
-/// Names an element that reads outside of a table, either with these segments or with all elements in one
-/// segment. Returns an empty text if no element does.
+/// Returns an objection that names an element that reads outside of a table, with these segments or with all
+/// elements in one segment. Empty if no element does.
 std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
 {
     Workload workload{op, std::move(arrays), segments.copy()};
@@ -84,8 +85,7 @@ struct TimeBench::State {
         : backend(measured), timing(measured.timing()), request(std::move(asked))
     {}
 
-    /// Returns the data of an operator over a layout. The data are kept, because they are measured
-    /// repeatedly.
+    /// Returns the data of an operator and a layout. Keeps them, because they are measured repeatedly.
     const Data& prepare(const NamedOperator& named, const std::string& layout)
     {
         auto& place = prepared[named.name + " " + layout];
@@ -110,9 +110,9 @@ struct TimeBench::State {
         return *place;
     }
 
-    /// Loads the operator's arrays into the memory where they are measured. If the operator has no table, all
-    /// layouts share the arrays, because a value depends only on its index. Tables may depend on the
-    /// segments.
+    /// Loads the operator's arrays into the memory where they are measured. All layouts share the arrays if
+    /// the operator has no table, because a column's value depends only on its index. Tables may depend on
+    /// the segments.
     std::shared_ptr<const LoadedArrays> columns(const NamedOperator& named, const Segments& segments,
                                                 std::string& objection)
     {
@@ -130,7 +130,7 @@ struct TimeBench::State {
         return inputs;
     }
 
-    /// True if some stage takes segments as keys but not as offsets.
+    /// True if some stage supports keys but not offsets.
     [[nodiscard]] bool needs_keys() const
     {
         return std::ranges::any_of(request.stages, [](const Stage* stage) {
@@ -158,8 +158,9 @@ struct TimeBench::State {
         return problem;
     }
 
-    /// Returns the stage's plan in its default configuration. `otherwise` has the same segments in another
-    /// form. The plan folds `otherwise` if only that form needs no conversion by the host.
+    /// Returns the stage's plan in its default configuration. `otherwise` is the same workload in another
+    /// form of segments. The plan folds `otherwise` if it needs no conversion by the host and `workload`
+    /// does.
     Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
                   const Workload* otherwise) const
     {
@@ -192,7 +193,7 @@ struct TimeBench::State {
         return quartiles(timing->time_by_turns({&reading, 1}, 2, 5)[0]).median;
     }
 
-    /// Returns the stage's milliseconds per element of one long segment, estimated from two short segments.
+    /// Estimates the stage's milliseconds per element within one long segment, from two short segments.
     double pace(const NamedOperator& named, const Stage& stage, const Data& data)
     {
         const auto key = named.name + " " + stage.name;
@@ -225,8 +226,8 @@ struct TimeBench::State {
                            milliseconds, milliseconds / reading, request.most_ratio);
     }
 
-    /// Returns the reason why one segment of length `longest` alone would take too long; empty if it would
-    /// not. The caller asks before a launch, because a kernel cannot be stopped.
+    /// Returns the reason why a segment of length `longest` alone would take too long; empty if it would not.
+    /// Call this before a launch, because a running kernel cannot be stopped.
     std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
                          std::int64_t longest, double reading, bool has_cut_off)
     {
@@ -236,10 +237,10 @@ struct TimeBench::State {
         return fmt::format("the longest segment alone would take {}", beyond(least, reading));
     }
 
-    /// A stage's plan over a layout, and the plan whose time is the divisor.
+    /// The two plans of a ratio: a stage's plan over a layout, and the plan whose time is the divisor.
     struct Pair {
         Choice own;
-        std::optional<Choice> unsegmented;  ///< if empty, the divisor is a kernel that only reads
+        std::optional<Choice> unsegmented;  ///< empty: the divisor is the time of a kernel that only reads
         std::string against;
     };
 
@@ -266,7 +267,7 @@ struct TimeBench::State {
         return pair;
     }
 
-    /// Returns the pair with the divisor named by a baseline, without a cut-off.
+    /// Returns the pair whose divisor the baseline's text `against` names. Applies no cut-off.
     Pair pair_against(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole,
                       const std::string& against, double reading)
     {
@@ -291,14 +292,14 @@ struct TimeBench::State {
         return pair;
     }
 
-    /// Returns the plan of the stage over the data.
+    /// Returns the stage's plan for the data, or for their unsegmented form if `is_whole` is true.
     Choice own_choice(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole) const
     {
         return is_whole ? choose(named, stage, data.whole, nullptr)
                         : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
     }
 
-    /// Leaves a plan out if `reason` is not empty.
+    /// Removes a plan and stores `reason`, if `reason` is not empty.
     static void exclude(Choice& choice, std::string reason)
     {
         if (reason.empty())
@@ -307,7 +308,7 @@ struct TimeBench::State {
         choice.emitted.reset();
     }
 
-    /// Returns the ratios of one round. Returns none, and sets `reason`, if a launch is over the cut-off.
+    /// Returns the ratios of one round. Returns none, and sets `reason`, if a launch exceeds the cut-off.
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 const Effort& effort, std::string& reason)
     {
@@ -334,7 +335,7 @@ struct TimeBench::State {
         return ratios;
     }
 
-    /// Measures all rounds of some stages over one layout.
+    /// Measures some stages over one layout, in all rounds.
     void measure(const NamedOperator& named, const std::string& layout,
                  const std::vector<const Stage*>& stages, std::vector<TimeCase>& cases)
     {
@@ -361,7 +362,7 @@ struct TimeBench::State {
                        std::span(cases).subspan(first));
     }
 
-    /// Measures all rounds of cases over the same data. Each round has its own memory.
+    /// Measures cases over the same data, in all rounds. Each round has its own memory.
     void measure_rounds(const std::vector<Pair>& pairs, const Data& data, double reading,
                         const Effort& effort, std::span<TimeCase> cases)
     {
@@ -372,7 +373,8 @@ struct TimeBench::State {
         };
         Placement placement;
         for (int round = 0; round < effort.rounds && has_time(); ++round) {
-            // The next placement is made before the last one is freed, so it lies elsewhere.
+            // Makes the next placement before it frees the last one, so that the two have different
+            // addresses.
             Placement next{timing->copy(*data.inputs), {}};
             placement = std::move(next);
             for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -390,8 +392,8 @@ struct TimeBench::State {
         }
     }
 
-    /// Returns operator and stage of a case that is measured again. If the case has no times, its pace is
-    /// forgotten and measured anew.
+    /// Returns the operator and stage of a case that is to be measured again. If the case has no times,
+    /// discards the stage's pace, so that the pace is measured again too.
     std::pair<const NamedOperator*, const Stage*> again(const TimeCase& one)
     {
         const auto named = std::ranges::find(request.ops, one.op, &NamedOperator::name);
@@ -404,8 +406,8 @@ struct TimeBench::State {
         return {&*named, *stage};
     }
 
-    /// Runs `work`. If it throws DeviceError, the case is left out with that reason. Throws DeviceError if
-    /// the device accepts no more work.
+    /// Runs `work`. A DeviceError becomes the reason why the case is left out. Throws DeviceError if the
+    /// device refuses further work.
     template <class Work>
     void attempt(TimeCase& one, Work work)
     {
@@ -420,9 +422,9 @@ struct TimeBench::State {
     Backend& backend;
     std::unique_ptr<Timing> timing;
     TimeRequest request;
-    std::map<std::string, double> paces;  ///< milliseconds per element, by operator and stage
-    std::map<std::string, std::unique_ptr<Data>> prepared;              ///< by operator and layout
-    std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< by operator
+    std::map<std::string, double> paces;  ///< milliseconds per element, keyed by operator and stage
+    std::map<std::string, std::unique_ptr<Data>> prepared;              ///< keyed by operator and layout
+    std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< keyed by operator
 };
 
 TimeBench::TimeBench(Backend& backend, TimeRequest request)

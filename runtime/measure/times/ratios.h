@@ -1,5 +1,5 @@
 #pragma once
-// Measures times of segmented folds relative to unsegmented ones, taken in turn in one run.
+// Measures times of segmented folds relative to unsegmented folds in the same run.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace segfold::regress {
 
-/// The cases to measure, and the repeats of each.
+/// The cases to measure, and the number of repetitions.
 struct TimeRequest {
     std::vector<NamedOperator> ops;
     std::vector<const Stage*> stages;
@@ -24,21 +24,22 @@ struct TimeRequest {
     std::int64_t num_elements = 0;
     std::uint64_t seed = 7;
     MakeArrays make_arrays;
-    int rounds = 5;   ///< number of rounds; each allocates its own memory
-    int samples = 7;  ///< counted samples of a round
-    int dropped = 1;  ///< uncounted samples before those of a round
-    /// The cut-off: a stage is left out if it takes longer than this many reads of the data.
+    int rounds = 5;   ///< number of rounds; each allocates memory anew
+    int samples = 7;  ///< number of samples per round
+    int dropped = 1;  ///< number of discarded samples at the start of each round
+    /// The cut-off: a stage is left out if it takes longer than reading the data this many times.
     double most_ratio = 20;
 };
 
-/// Measures cases on one back end, and keeps its compiled plans.
+/// Measures cases on one back end, and keeps the compiled plans.
 ///
-/// A stage over `whole` is compared with a plain read of the same bytes. Over another layout it is compared
-/// with itself over `whole`. A stage that does not take `whole`, or folds it with a single thread and is
-/// hopeless, is compared with the stage that a run would take for `whole`.
+/// The time of a stage over `whole` is divided by the time of a plain read of the same bytes. Over any other
+/// layout, it is divided by the stage's own time over `whole`. If the stage does not support `whole`, or
+/// would be too slow there because a single thread folds it, the divisor is the time of the stage that a run
+/// would take for `whole`.
 ///
-/// Cases take turns (A B C A B C), and the first samples are dropped. Each round allocates everything anew,
-/// so the measured noise includes the effect of memory addresses.
+/// Cases take turns (A B C A B C), and the first samples are discarded. Each round allocates all memory anew,
+/// so the measured noise includes the effect of addresses.
 class TimeBench {
 public:
     /// `backend` must outlive this object. Throws DeviceError if the device fails or the back end cannot be
@@ -46,12 +47,12 @@ public:
     TimeBench(Backend& backend, TimeRequest request);
     ~TimeBench();
 
-    /// Measures all cases. Calls `progress` with the operator and layout before measuring them.
+    /// Measures all cases. Calls `progress` with the operator and layout before it measures them.
     [[nodiscard]] std::vector<TimeCase> measure(const std::function<void(const std::string&)>& progress);
-    /// Measures one case again. Returns nothing if it is over the cut-off.
+    /// Measures one case again. Returns nothing if it exceeds the cut-off.
     [[nodiscard]] Rounds measure(const TimeCase& one);
-    /// Measures a case over the cut-off with few repetitions, relative to `TimeCase::against`. Returns
-    /// nothing if it cannot be measured, or if its longest segment alone would take half a minute.
+    /// Measures a case that exceeds the cut-off, with few repetitions, relative to `TimeCase::against`.
+    /// Returns nothing if it cannot be measured, or if its longest segment alone would take half a minute.
     [[nodiscard]] Rounds measure_slow(const TimeCase& one);
     [[nodiscard]] TimingFacts facts() const;
 

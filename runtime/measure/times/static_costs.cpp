@@ -12,13 +12,13 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::size_t kTextsAtATime = 48;  // number of texts compiled between two progress reports
+constexpr std::size_t kTextsAtATime = 48;  // number of source texts compiled between two progress reports
 
 constexpr std::int64_t kRegisterMargin = 8;
 constexpr std::int64_t kInstructionMargin = 64;
-constexpr std::int64_t kInstructionShare = 4;  // a quarter
+constexpr std::int64_t kInstructionShare = 4;  // divisor: a quarter of the instructions
 
-/// A field of a cost, with its margin for another compiler.
+/// A member of StaticCost, and the increase that is tolerated if the compiler differs.
 struct CostField {
     const char* name;
     std::int64_t StaticCost::*value;
@@ -36,13 +36,13 @@ constexpr std::array kFields = {
               [](std::int64_t then) { return std::max(kInstructionMargin, then / kInstructionShare); }},
 };
 
-/// Returns 90 for "sm_90".
+/// Returns the number in an architecture's name, such as 90 for "sm_90".
 int capability_of(const std::string& architecture)
 {
     return std::stoi(architecture.substr(architecture.find('_') + 1));
 }
 
-/// Returns the unsegmented form and the first segmented form, each only if the stage serves it.
+/// Returns the form `whole` and the stage's first segmented form, if the stage serves them.
 std::vector<SegmentForm> measured_forms(const Stage& stage, const NamedOperator& named,
                                         const Catalogue& catalogue)
 {

@@ -18,7 +18,8 @@ std::vector<double> pooled(const Rounds& rounds)
     return all;
 }
 
-/// Returns the largest / smallest median of the rounds, minus 1: the machine's own noise between allocations.
+/// Returns the largest median of the rounds divided by the smallest, minus 1. This is the noise between
+/// allocations.
 double noise_of(const Rounds& rounds)
 {
     double least = 0, most = 0;
@@ -30,7 +31,7 @@ double noise_of(const Rounds& rounds)
     return least > 0 ? most / least - 1 : 0;
 }
 
-/// The current rounds of a case compared with its baseline's rounds.
+/// Compares the current rounds of a case with the baseline's rounds.
 struct TimeDifference {
     double median = 0, baseline_median = 0, effect = 0, noise = 0, p = 1;
 
@@ -44,7 +45,7 @@ struct TimeDifference {
         p = mann_whitney(samples, before).p;
     }
 
-    /// True if the change is large enough to count, whatever the U test says.
+    /// True if the change is large enough to count, regardless of the U test.
     [[nodiscard]] bool is_large(const TimeRule& rule) const
     {
         return std::abs(effect) >= std::max(rule.least_effect, noise);
@@ -56,7 +57,7 @@ bool is_thin(const Rounds& rounds, const TimeRule& rule)
     return rounds.size() < rule.fewest_rounds || pooled(rounds).size() < rule.fewest_samples;
 }
 
-/// Measures a suspect again and judges all measurements together.
+/// Measures a suspect case again, and judges all of its measurements together.
 void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& remeasure,
              const Remeasure& slowly, const TimeRule& rule)
 {
@@ -64,7 +65,7 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     for (int i = 0; i < rule.reruns; ++i) {
         auto rounds = remeasure(outcome.now);
         if (rounds.empty() && slowly)
-            rounds = slowly(outcome.now);  // a case near the cut-off may be over it now
+            rounds = slowly(outcome.now);  // a case close to the cut-off may exceed it now
         if (rounds.empty())
             continue;
         const TimeDifference again(rounds, baseline);
@@ -81,8 +82,8 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
     }
 }
 
-/// Returns the baseline's times for the same case; null if the baseline has none. A case that was not
-/// measured has no divisor, so divisors are then not compared.
+/// Returns the baseline's times for the same case; null if there are none. A case that was not measured has
+/// no divisor, so its divisor is not compared.
 const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
 {
     const auto then = std::ranges::find_if(baseline, [&](const TimeCase& other) {
@@ -94,7 +95,7 @@ const TimeCase* earlier(const TimeCase& one, std::span<const TimeCase> baseline)
     return then == baseline.end() ? nullptr : &*then;
 }
 
-/// Enters the difference between the current and the earlier rounds into `outcome`. Returns the U test's p.
+/// Stores the difference between the current and the baseline's rounds in `outcome`. Returns p of the U test.
 double describe(TimeOutcome& outcome, const Rounds& then)
 {
     const TimeDifference difference(outcome.now.rounds, then);
@@ -105,7 +106,8 @@ double describe(TimeOutcome& outcome, const Rounds& then)
     return difference.p;
 }
 
-/// Judges a case with current and earlier times. `outcome.p` must be corrected over all cases.
+/// Judges a case with current and baseline times. `outcome.p` must already be corrected for the number of
+/// cases.
 void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure, const Remeasure& slowly,
            const TimeRule& rule)
 {
@@ -123,9 +125,10 @@ void judge(TimeOutcome& outcome, const Rounds& then, const Remeasure& remeasure,
     }
 }
 
-/// Judges a case that was within the cut-off and is now over it in two measurements.
+/// Judges a case that met the cut-off in the baseline and exceeded it in two measurements now.
 ///
-/// Other work on the machine may delay many samples of a slow launch, but hardly the least of them.
+/// Compares the smallest sample, because other work on the machine may delay many samples of a slow launch,
+/// but rarely all.
 void judge_slow(TimeOutcome& outcome, const TimeCase& then, const Remeasure& slowly, const TimeRule& rule)
 {
     auto one = outcome.now;

@@ -15,19 +15,19 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGainOfTuning = 0.01;
-// Tolerance for times of screening. There the launch passes the numbers of a plan as arguments, which slows
-// some stages more than others.
+// Tolerance for screening times. In screening, tunables are passed as arguments at launch, which slows some
+// stages down more than others.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
 
-/// True if `rival` is faster than `incumbent` by enough to be worth a change.
+/// True if `rival` is faster than `incumbent` by enough to justify a change.
 bool gains(const Finalist& rival, const Finalist& incumbent)
 {
     return rival.measurement.milliseconds < incumbent.measurement.milliseconds * (1 - kLeastGainOfTuning);
 }
 
-/// True if `rival` is certainly faster than `incumbent`. If other work disturbs the runs, medians may differ
-/// by chance and pass the U test, but the quartiles then overlap.
+/// True if `rival` is certainly faster than `incumbent`. When other work disturbs the runs, medians may
+/// differ by chance and pass the U test, but then the quartiles overlap.
 bool beats(const Finalist& rival, const Finalist& incumbent)
 {
     const auto& ours = rival.measurement.samples;
@@ -36,14 +36,14 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
            quartiles(ours).high < quartiles(theirs).low;
 }
 
-/// Returns a text such as "0.795 ms (0.79 - 0.8)": the median and the quartiles.
+/// Returns the median and the quartiles as text, such as "0.795 ms (0.79 - 0.8)".
 std::string runs_text(const Finalist& finalist)
 {
     const auto runs = quartiles(finalist.measurement.samples);
     return fmt::format("{:.4g} ms ({:.4g} - {:.4g})", runs.median, runs.low, runs.high);
 }
 
-/// Explains why the incumbent stays although another plan has a lower median.
+/// Explains why the incumbent stays although another plan has a smaller median.
 std::string uncertain_text(const Point& rival, const Finalist& runs, const Finalist& incumbent)
 {
     return fmt::format(
@@ -52,8 +52,8 @@ std::string uncertain_text(const Point& rival, const Finalist& runs, const Final
         print(rival), runs_text(runs), runs_text(incumbent));
 }
 
-/// Returns the indices of the points to rank: the `count` fastest, the two best of each stage if they are
-/// within kDoubt of the fastest, and the incumbent.
+/// Returns the indices of the points to rank: the `count` fastest ones, the two best of each stage if they
+/// are within kDoubt of the fastest, and the incumbent.
 std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
                                      std::size_t count, std::optional<std::size_t> incumbent)
 {

@@ -1,5 +1,5 @@
 #pragma once
-// A whole tuning: screening, ranking the best plans, validating the winner.
+// Runs a tuning from start to end: screens plans, ranks the best ones, and validates the winner.
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,42 +11,42 @@ namespace segfold::tune {
 
 struct ContestOptions {
     SearchOptions search;
-    /// Number of fastest plans to rank. The two best plans of each stage are ranked too if they take at
-    /// most 10 % longer than the fastest plan.
+    /// Number of fastest plans to rank. In addition, the two best plans of each stage are ranked if they take
+    /// at most 10 % longer than the fastest plan.
     std::size_t finalists = 8;
     int rounds = 21;
 };
 
-/// A ranked plan with its runs.
+/// A ranked plan, with its measurement.
 struct Finalist {
     std::size_t place = 0;
-    PlanMeasurement measurement;  ///< measured in the ranking
+    PlanMeasurement measurement;  ///< measurement made while ranking
 };
 
 struct Contest {
-    std::vector<Trial> trials;          ///< trials of the screening, known ones included
-    std::vector<Finalist> finalists;    ///< fastest first
+    std::vector<Trial> trials;          ///< screening trials, including known ones
+    std::vector<Finalist> finalists;    ///< sorted, fastest first
     std::optional<std::size_t> winner;  ///< index in the search space; empty if no plan is right
-    std::string reason;                 ///< reason why this plan won: one sentence without its final dot
-    /// False if the incumbent stays only because its runs vary too much to prove another plan faster.
+    std::string reason;                 ///< reason why this plan won: a sentence without its final dot
+    /// False if the incumbent stays only because the runs vary too much to show that another plan is faster.
     bool is_certain = true;
-    /// Text with the number of segments of the winner's results that cannot be judged; empty if all can be
-    /// judged.
+    /// Text about the segments of the winner's results that cannot be judged; empty if all can be judged.
     std::string unjudged = {};
 };
 
 struct ContestListener {
     SearchListener search;
     std::function<void(const Finalist& finalist)> ranked;
-    std::function<void(std::size_t finalists)> ranking;  ///< called before ranking, with the number of plans
-    std::function<bool()> is_interrupted;                ///< if it returns true, nothing is ranked
+    std::function<void(std::size_t finalists)> ranking;  ///< called with the number of plans before ranking
+    /// Called after the search; if it returns true, nothing is ranked.
+    std::function<bool()> is_interrupted;
 };
 
-/// Searches, ranks the best plans in turns with the incumbent, and validates the winner.
+/// Searches for the fastest plans, ranks them together with the incumbent, and validates the winner.
 ///
-/// The incumbent is the plan that a run takes today. It stays unless a plan is faster by 1 % and by a U test
-/// at 0.01, with quartiles that do not overlap the incumbent's. If the results of a winner are wrong, the
-/// next plan replaces it.
+/// The incumbent is the plan that a run takes today. It stays unless another plan is faster by 1 %, by a U
+/// test at level 0.01, and with quartiles that do not overlap. If the winner's results are wrong, the next
+/// plan replaces it.
 Contest tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
              const ContestOptions& options, const ContestListener& listener = {});
 

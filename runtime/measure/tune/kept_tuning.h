@@ -1,5 +1,5 @@
 #pragma once
-// A tuning that starts from known trials in the user's records, and records every measurement and the winner.
+// A tuning that continues from trials in the user's records, and records every measurement and the winner.
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,16 +15,16 @@ namespace segfold::tune {
 
 /// Limits of a tuning.
 struct Limits {
-    std::size_t evaluations = 200;  ///< most new plans to measure
+    std::size_t evaluations = 200;  ///< largest number of new plans to measure
     std::size_t finalists = 8;
     Strategy strategy = Strategy::automatic;
-    bool is_pinned = false;  ///< true: later tunings do not replace the winner
+    bool is_pinned = false;  ///< true: later tunings must not replace the winner
 };
 
-/// The known trials of a problem, and a tuning that continues from them.
+/// A tuning for one problem that continues from the trials already recorded.
 class KeptTuning {
 public:
-    /// Reads the user's records. `blank` is a row of the problem without a measurement. `problem` and
+    /// Reads the user's records. `blank` is a record for the problem without a measurement. `problem` and
     /// `catalogue` must outlive this object.
     KeptTuning(TuningRecord blank, const Problem& problem, const Catalogue& catalogue);
 
@@ -32,16 +32,16 @@ public:
     [[nodiscard]] const Problem& problem() const { return question_.problem; }
     [[nodiscard]] const Lookup& lookup() const { return lookup_; }
     [[nodiscard]] const SearchSpace& space() const { return space_; }
-    /// Index in space() of the plan that a run takes today.
+    /// Index in space() of the incumbent, the plan that a run takes today.
     [[nodiscard]] std::size_t incumbent() const { return *incumbent_; }
-    /// Trials of earlier tunings; they are not measured again.
+    /// Trials of earlier tunings. They are not measured again.
     [[nodiscard]] const std::vector<Trial>& known() const { return known_; }
 
-    /// Searches, ranks and validates. Writes each measurement to the user's file before the next begins, and
-    /// the winner last. Throws InputError if there is no folder for records.
+    /// Searches, ranks and validates. Writes each measurement to the user's file before the next one begins,
+    /// and the winner last. Throws InputError if there is no folder for records.
     [[nodiscard]] Contest run(Evaluator& evaluator, const Limits& limits, const ContestListener& listener);
 
-    /// The rows that this tuning has written.
+    /// The records that this tuning has written.
     [[nodiscard]] const std::vector<TuningRecord>& rows() const { return rows_; }
     /// The file that holds rows(); empty before run().
     [[nodiscard]] const std::string& path() const { return path_; }

@@ -1,5 +1,5 @@
 #pragma once
-// Trials that the records already hold.
+// Finds trials that the records already hold.
 #include <vector>
 
 #include "runtime/measure/tune/search.h"
@@ -7,9 +7,8 @@
 
 namespace segfold::tune {
 
-/// Returns the earlier measurements with exactly this device, operator, class of problem, shape and stage
-/// texts. If a point has several records, the record of the latest phase counts; of several records of this
-/// phase, the last.
+/// Returns earlier measurements for exactly this device, operator, class of problem, shape and stage texts.
+/// If a point has several records, the one of the latest phase counts; within a phase, the last one.
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space);
 
 }  // namespace segfold::tune

@@ -23,7 +23,7 @@ PlanMeasurement failure(MeasurementOutcome outcome, std::string reason)
     return {outcome, 0, {}, std::move(reason)};
 }
 
-/// Returns the reason why the resource report rules a plan out; empty if it does not.
+/// Returns the reason why a plan's use of resources rules it out; empty if it does not.
 std::string objection(const TimedPlan& plan)
 {
     for (const auto& kernel : plan.kernels) {
@@ -54,14 +54,14 @@ struct PlanMeter::State {
           shared(asked, stages)
     {}
 
-    /// Emits a plan's text. By default it has the plan's numbers as constants, as for a run. In screening the
-    /// launch passes the numbers, which is a little slower, but many plans then share a text.
+    /// Emits a plan's text. By default, tunables are constants, as in a run. In screening, they are arguments
+    /// of the launch, which is slightly slower but lets many plans share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
     }
 
-    /// Runs `work`. A failure of the GPU becomes the outcome of the measurement.
+    /// Runs `work`. A failure of the GPU becomes the measurement's outcome.
     template <class Work>
     PlanMeasurement attempt(Work work)
     {
@@ -77,11 +77,11 @@ struct PlanMeter::State {
         }
     }
 
-    /// Fills the results with a byte that differs from call to call.
+    /// Fills the result arrays with a byte that is different for each call.
     void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
-    /// Computes the expected results for screening large workloads. They come from the rule of thumb's plan,
-    /// so a wrong plan that runs first cannot make right plans look wrong.
+    /// Computes the results with which screening compares large workloads. Uses the plan of the rule of
+    /// thumb, so that a wrong plan that happens to run first does not make right plans look wrong.
     void provide_expected()
     {
         if (is_expected_there)
@@ -127,7 +127,7 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
     try {
         plan = timing->prepare(*placed, emitted);
     } catch (const DeviceError& error) {
-        timing->synchronize();  // throws if the device itself failed
+        timing->synchronize();  // throws if the device itself has failed
         return failure(MeasurementOutcome::resources, error.what());
     }
     if (auto why = objection(plan); !why.empty())
@@ -135,7 +135,7 @@ PlanMeasurement PlanMeter::State::measure(const Point& point, double best)
     provide_expected();
     const auto& launch = plan.launch;
     poison();
-    (void)timing->once(launch);  // loads the code
+    (void)timing->once(launch);  // the first launch loads the code
     const auto agreement = agreements.check(print(point), {});
     if (!agreement.agrees)
         return failure(MeasurementOutcome::wrong, agreement.text);
@@ -171,7 +171,7 @@ void PlanMeter::expect(std::span<const Point> points)
         try {
             texts.push_back(state_->shared.of(point));
         } catch (const Error&) {
-            // measuring the point reports the failure
+            // The failure is reported when the point is measured.
         }
     state_->timing->expect(texts);
 }
@@ -180,12 +180,12 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
 {
     auto& state = *state_;
     auto& timing = *state.timing;
-    std::vector<TimedLaunch> launches(points.size());  // empty for a plan that cannot run
+    std::vector<TimedLaunch> launches(points.size());  // an entry is empty if the plan cannot run
     std::vector<std::vector<double>> samples(points.size());
     std::vector<Emitted> texts;
     for (const auto& point : points)
         texts.push_back(state.text_of(point));
-    timing.expect({});  // expected plans are no longer needed
+    timing.expect({});  // cancels the compilation of expected plans, which are no longer needed
     timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {

@@ -1,5 +1,5 @@
 #pragma once
-// Measures plans on a back end in this process.
+// Measures plans in this process, on a back end.
 #include <memory>
 
 #include "runtime/backends/backend.h"
@@ -10,9 +10,9 @@ namespace segfold::tune {
 
 /// Measures plans of one workload.
 ///
-/// A plan is not run if its resource report says that no block fits a multiprocessor or that it spills more
-/// than 256 bytes per thread. It is abandoned if one run takes twice the best time. Screening makes five
-/// runs. If the data would stay in the cache, the cache is emptied before each run.
+/// A plan is not run if no block of it fits on a multiprocessor or if it spills more than 256 bytes per
+/// thread. It is abandoned if one run takes twice as long as the fastest plan. Screening makes five runs. If
+/// the data would stay in the cache, the cache is emptied before each run.
 class PlanMeter : public Evaluator {
 public:
     /// All arguments must outlive the meter. Throws DeviceError if the device fails or the back end cannot be
@@ -25,9 +25,9 @@ public:
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
     PlanMeasurement validate(const Point& point) override;
 
-    /// False once a plan has made the device refuse all further work of this process.
+    /// False if a plan has made the device refuse further work of this process.
     [[nodiscard]] bool is_fit() const;
-    /// Bytes per second that the read ceiling's kernel moves.
+    /// Returns the read ceiling in bytes per second.
     [[nodiscard]] double ceiling() const;
     [[nodiscard]] TimingFacts facts() const;
 

@@ -11,7 +11,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
-constexpr double kFailurePenalty = 0.5;  // a failure counts as the logarithm of the worst time plus this
+constexpr double kFailurePenalty = 0.5;  // a failure counts as the largest logarithm of a time, plus this
 
 class PlanSearcher {
 public:
@@ -59,7 +59,7 @@ private:
         return is_stopped_ || spent_ >= options_.evaluations;
     }
 
-    /// Measures a point unless it is known. Returns false if no more points may be measured.
+    /// Measures a point that has not been measured yet. Returns false if the budget is used up.
     bool evaluate(std::size_t place)
     {
         if (seen_.contains(place))
@@ -68,7 +68,8 @@ private:
             return false;
         ++spent_;
         Trial trial{place, evaluator_.evaluate(space_[place], best_)};
-        throw_if_stopped();  // a compiler stopped by the user says nothing about the plan
+        // If the user stopped the compiler, its failure says nothing about the plan.
+        throw_if_stopped();
         if (listener_.measured)
             listener_.measured(trial);
         add(std::move(trial));
@@ -98,7 +99,7 @@ private:
             evaluator_.expect(points);
     }
 
-    /// Returns the best time of each tried stage; infinity if the stage has no correct trial.
+    /// Returns the best time of each tried stage; infinity if none of its trials is correct.
     [[nodiscard]] std::map<std::string, double, std::less<>> best_of_stages() const
     {
         std::map<std::string, double, std::less<>> best;
@@ -111,7 +112,7 @@ private:
         return best;
     }
 
-    /// Returns unmeasured points of the stages that can still win, the most promising stage first.
+    /// Returns unmeasured points of the stages that can still win, those of the most promising stage first.
     [[nodiscard]] std::vector<std::size_t> open_points() const
     {
         const auto by_stage = best_of_stages();
@@ -131,7 +132,7 @@ private:
         return places;
     }
 
-    /// Returns the points of SearchSpace::across() whose stage has a best time close to the best of all.
+    /// Returns the points of SearchSpace::across() whose stage has a best time close to the overall best.
     [[nodiscard]] std::vector<std::size_t> near_thresholds() const
     {
         const auto best = best_of_stages();
@@ -154,11 +155,11 @@ private:
         return places;
     }
 
-    /// Returns the logarithm of the time to expect, judged by nearby trials.
+    /// Predicts the logarithm of a point's time from nearby trials.
     [[nodiscard]] double guess(std::size_t place) const
     {
         constexpr std::size_t kNearest = 5;
-        // Distance from `place` and logarithm of the time, for each trial.
+        // Pairs of the distance from `place` and the logarithm of the time, one per trial.
         std::vector<std::pair<double, double>> near;
         for (const auto& trial : trials_) {
             const auto& [outcome, milliseconds, samples, reason, compile] = trial.measurement;
@@ -179,7 +180,7 @@ private:
         return weights > 0 ? sum / weights : 0;
     }
 
-    /// Returns the points of the fastest correct trials, fastest first.
+    /// Returns the points of the fastest correct trials, sorted.
     [[nodiscard]] std::vector<std::size_t> elite(std::size_t count) const
     {
         std::vector<std::pair<double, std::size_t>> right;
@@ -194,7 +195,7 @@ private:
         return places;
     }
 
-    /// Returns the candidates for the next measurement: neighbours of the best points, crosses of good
+    /// Returns candidates for the next measurement: neighbours of the best points, combinations of good
     /// points, and random points.
     std::vector<std::size_t> pool(const std::vector<std::size_t>& open)
     {
@@ -254,7 +255,7 @@ private:
     std::size_t spent_ = 0;
     bool is_stopped_ = false;
     double best_ = kNoMeasurement;
-    double worst_ = 0;  ///< the largest logarithm of a time
+    double worst_ = 0;  ///< largest logarithm of a time so far
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// Searches a space of plans for the fastest plan. An Evaluator measures the plans.
+// Searches a space of plans for the fastest one, with an Evaluator that measures plans.
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -11,74 +11,76 @@
 
 namespace segfold::tune {
 
-/// A measurement of the point with index `place` in the search space.
+/// A measured point. `place` is its index in the search space.
 struct Trial {
     std::size_t place = 0;
     PlanMeasurement measurement;
 };
 
-/// Returns the fastest correct trial; of two equally fast trials the earlier. Null if there is none.
+/// Returns the fastest correct trial; the earlier of two equally fast ones. Null if there is none.
 const Trial* fastest(std::span<const Trial> trials);
 
-/// Measures points.
+/// Measures points of a search space.
 class Evaluator {
 public:
     virtual ~Evaluator() = default;
-    /// Measures a point. `best` is the fastest time so far, infinity at first. A point that takes much longer
-    /// may be abandoned.
+    /// Measures a point. `best` is the fastest time so far, in milliseconds; infinity at first. A point that
+    /// takes much longer may be abandoned.
     virtual PlanMeasurement evaluate(const Point& point, double best) = 0;
-    /// Announces points that will probably be measured soon, so they can be compiled in the background.
+    /// Announces points that will probably be measured soon, so that they can be compiled in the background.
     virtual void expect(std::span<const Point> points) { (void)points; }
-    /// Returns the milliseconds of `rounds` runs of each point, which take turns; empty for a point that
-    /// failed.
+    /// Times `rounds` runs of each point; the points take turns. Returns the milliseconds of the runs, and an
+    /// empty list for a point that failed.
     virtual std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) = 0;
-    /// Runs a point once and compares all results with the reference. Returns correct, wrong, or the failure.
+    /// Runs a point once and compares all results with the reference. Returns the outcome: correct, wrong, or
+    /// the failure.
     virtual PlanMeasurement validate(const Point& point) = 0;
 };
 
-/// The rule by which a search chooses points.
+/// How a search chooses points.
 enum class Strategy : std::uint8_t {
-    /// Every point of the stages that can still win, if the budget allows; otherwise as `elite`.
+    /// All points of the stages that can still win, if the budget suffices; otherwise like `elite`.
     automatic,
-    everything,  ///< every point of every stage
-    elite,       ///< the best points and their neighbours
-    random       ///< random points, as a comparison for the others
+    everything,  ///< all points of all stages
+    elite,       ///< the best points so far and their neighbours
+    random       ///< random points, as a baseline for the other strategies
 };
 
 struct SearchOptions {
     Strategy strategy = Strategy::automatic;
-    std::size_t evaluations = std::numeric_limits<std::size_t>::max();  ///< most new measurements
+    /// Largest number of new measurements.
+    std::size_t evaluations = std::numeric_limits<std::size_t>::max();
     std::uint64_t seed = 7;
-    /// If the best time of a stage is more than this many times the best time of all, its other points are
-    /// not measured, because tuning inside a stage gains less.
+    /// A stage whose best time is more than this many times the overall best is not tuned, because tuning
+    /// gains less than this.
     double hopeless = 4;
-    /// If the best time of a stage is at most this many times the best time of all, the configurations that
-    /// it prefers for longer and shorter segments are tried too, before the search inside stages.
+    /// A stage is close if its best time is at most this many times the overall best. For close stages, the
+    /// configurations that suit longer and shorter segments are tried before the search within stages.
     double close = 1.25;
-    std::vector<std::size_t> seeds = {};  ///< indices of points that won earlier searches, perhaps elsewhere
-    std::vector<Trial> known = {};        ///< earlier measurements, not repeated
+    /// Indices of points that won earlier searches, possibly for other problems.
+    std::vector<std::size_t> seeds = {};
+    std::vector<Trial> known = {};  ///< earlier measurements, which are not repeated
 };
 
 /// Functions called during a search; each may be empty.
 struct SearchListener {
     std::function<void(const Trial& trial)> measured;  ///< called for new trials only
-    /// Called before each measurement. Returns true to end the search, for example when time is up.
+    /// Called before each measurement. If it returns true, for example because time is up, the search ends.
     std::function<bool()> stops;
 };
 
-/// Searches for the fastest point.
+/// Searches for the fastest point. Returns the known trials, then the new ones.
 ///
-/// First it decides between stages: it tries the start of every stage, the seeds, and the points that close
-/// stages prefer for longer and shorter segments. Then it searches inside the stages that can still win.
+/// First compares stages. Tries the start of every stage, the seeds, and, for close stages, the points that
+/// suit longer and shorter segments. Then searches within the stages that can still win.
 ///
-/// If the evaluator is deterministic, the same seed gives the same search. Returns known trials, then new
-/// ones.
+/// Within stages, measures ten random points first. Then the candidates for each measurement are the
+/// neighbours of the five best points, twenty combinations of the twenty best points, and twenty random
+/// points. The candidate with the lowest predicted time is measured. The prediction is the mean logarithm of
+/// the times of the five nearest trials, weighted by inverse distance; a failure counts as worse than the
+/// worst time. One measurement in ten is of a random point.
 ///
-/// Inside stages, it measures ten random points first. The candidates for each later measurement are the
-/// neighbours of the five best points, twenty crosses of the twenty best points, and twenty random points.
-/// The candidate with the best guess is measured. A guess is the mean logarithm of the times of the five
-/// nearest trials, weighted by inverse distance; a failure counts as worse than the worst time. One
-/// measurement in ten is of a random point.
+/// If the evaluator is deterministic, equal seeds give equal searches.
 std::vector<Trial> search(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
                           const SearchListener& listener = {});
 

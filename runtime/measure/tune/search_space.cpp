@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kOtherStage = 100;
 
-/// Returns the configuration that a stage prefers; nothing if it cannot run.
+/// Returns a stage's default configuration; nothing if it is not valid.
 std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& facts)
 {
     try {
@@ -21,8 +21,8 @@ std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& f
     }
 }
 
-/// Returns a shape with the same number of elements, in segments `times` times as long; if `times` is
-/// negative, -`times` times as short.
+/// Returns a shape with the same number of elements and segments `times` times as long. If `times` is
+/// negative, segments are -`times` times as short.
 Shape stretched(const Shape& shape, std::int64_t times)
 {
     const auto segments = times < 0 ? shape.num_segments * -times : shape.num_segments / times;
@@ -76,7 +76,7 @@ SearchSpace SearchSpace::of(const Problem& problem, const Shape& shape, const Ca
             continue;
         for (const auto& configuration : all)
             points.push_back({stage.name, configuration});
-        // If this problem excludes the preferred configuration, any other configuration will do.
+        // If the problem excludes the default configuration, any valid configuration will do.
         first.insert(&stage == &favourite ? first.begin() : first.end(),
                      {stage.name, preferred(stage, facts).value_or(all.front())});
     }
@@ -143,8 +143,8 @@ double SearchSpace::distance(std::size_t first, std::size_t second) const
     const auto& own = ranks_[first];
     const auto& other = ranks_[second];
     double sum = 0;
-    // Each changed tunable costs half a step plus half the steps between its values: far values of one
-    // tunable are still one change.
+    // Each tunable that differs costs half a step, plus half a step per value between. A large change of one
+    // tunable is thus still one change.
     for (std::size_t i = 0; i < own.size(); ++i)
         if (own[i] != other[i])
             sum += 0.5 + 0.5 * std::abs(own[i] - other[i]);

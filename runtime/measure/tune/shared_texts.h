@@ -1,5 +1,5 @@
 #pragma once
-// Texts for screening plans, each emitted once and shared by many plans.
+// Source texts for screening plans. Many plans share one text.
 #include <map>
 
 #include "codegen/emit.h"
@@ -7,21 +7,21 @@
 
 namespace segfold::tune {
 
-/// Emits the texts of one problem's plans. Some tunables are numbers that a launch can pass as arguments.
-/// Plans that differ only in these numbers share a text.
+/// Emits the texts of one problem's plans. Some tunables can be passed as arguments at launch. Plans that
+/// differ only in such tunables share a text.
 class SharedTexts {
 public:
-    /// Problem and catalogue must outlive this object.
+    /// `problem` and `catalogue` must outlive this object.
     SharedTexts(const Problem& problem, const Catalogue& catalogue);
 
-    /// Returns the text for `point` and for all points that differ from it only in numbers. Throws the errors
-    /// of emit().
+    /// Returns the text for `point`, which serves all points that differ from it only in launch arguments.
+    /// Throws the errors of emit().
     [[nodiscard]] const Emitted& of(const Point& point);
 
 private:
     const Problem& problem_;
     const Catalogue& catalogue_;
-    std::map<Point, Emitted> texts_;  ///< the key is the point without its numbers
+    std::map<Point, Emitted> texts_;  ///< keyed by the point without its launch arguments
 };
 
 }  // namespace segfold::tune

@@ -7,7 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Returns T4's name for an outcome.
+/// Returns the name of an outcome in the T4 schema.
 std::string_view invalidity(MeasurementOutcome outcome)
 {
     switch (outcome) {

@@ -1,5 +1,5 @@
 #pragma once
-// Prints measurements in the exchange format of auto-tuners.
+// Prints measurements in T4, the exchange format of auto-tuners.
 #include <span>
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace segfold::tune {
 
-/// Prints a T4 document, schema 1.0.0: one result per record, times in milliseconds, the stage as a
-/// parameter.
+/// Prints a T4 document, schema 1.0.0, with one result per record. Times are in milliseconds, and the stage
+/// is a parameter.
 ///
 /// Source: Willemsen et al., "FAIR sharing of data in autotuning research", 2024, and the T4 schema of
 /// github.com/odgaard/TuningSchema.

@@ -46,7 +46,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
     (void)tune::require_record_folder();  // throws before anything is measured
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
-    check_tables(workload);  // throws once here, not for every plan
+    check_tables(workload);  // checked here, because otherwise every plan would fail
     const auto laws = core(session).laws(workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(workload, laws);

@@ -12,7 +12,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kSecondsToStart = 600;
-constexpr int kRounds = 21;  ///< rounds of a ranking request that names none
+constexpr int kRounds = 21;  ///< number of rounds if a ranking request gives none
 
 Json message_json(const Point& point)
 {
@@ -78,7 +78,7 @@ std::vector<std::vector<double>> answered_samples(const JsonValue& answer)
     return samples;
 }
 
-/// Reads a worker's answer. Throws InternalError if it is malformed.
+/// Parses a worker's answer with `read`. Throws InternalError if the answer is malformed.
 template <class Read>
 auto read_answer(const std::string& answer, Read read)
 {
@@ -141,7 +141,7 @@ PlanMeasurement WorkerEvaluator::ask(const std::string& request, double seconds,
     if (!process_)
         start();
     if (!process_->send(request)) {
-        // The program ended after its last answer, so nothing of this request has run.
+        // The program ended after its previous answer, so nothing of this request has run yet.
         stop();
         start();
         if (!process_->send(request))
@@ -223,7 +223,8 @@ void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
             auto answer =
                 message_json(evaluator.evaluate(point_of(*point), best ? best->number() : HUGE_VAL));
             if (!is_fit())
-                answer["last"] = true;  // otherwise the next plan would be blamed for the program's end
+                // Otherwise the end of the program would be attributed to the next plan.
+                answer["last"] = true;
             write(line_of(answer));
         } else if (const auto points = request.find("rank")) {
             const auto rounds = request.find("rounds");

@@ -1,5 +1,5 @@
 #pragma once
-// Measures plans in a separate process, so a plan that crashes or hangs ends only that process.
+// Measures plans in a separate process, so that a crash or hang of a plan ends only that process.
 #include <functional>
 #include <istream>
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace segfold::tune {
 
-/// Lets another program measure plans, and talks to it over its standard input and output. Starts the program
-/// when it is first needed, and again after it has ended.
+/// Makes another program measure plans, with requests on its standard input and answers on its standard
+/// output. Starts the program when it is first needed, and again after it has ended.
 class WorkerEvaluator : public Evaluator {
 public:
-    /// An answer may take `seconds` once the program has said that it is ready. Becoming ready may take ten
-    /// minutes.
+    /// `program` is the command line. `seconds` limits the time for an answer after the program has reported
+    /// that it is ready. It has ten minutes to become ready.
     WorkerEvaluator(std::vector<std::string> program, double seconds);
     ~WorkerEvaluator() override;
     WorkerEvaluator(const WorkerEvaluator&) = delete;
     WorkerEvaluator& operator=(const WorkerEvaluator&) = delete;
 
-    /// Returns the JSON object with which the program describes itself when ready. Throws DeviceError or
-    /// InputError with the program's own message if it cannot start.
+    /// Returns the JSON object that the program prints when ready. Throws DeviceError or InputError, with the
+    /// program's message, if it cannot start.
     [[nodiscard]] const std::string& greeting();
 
     PlanMeasurement evaluate(const Point& point, double best) override;
@@ -32,15 +32,15 @@ public:
     std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) override;
     PlanMeasurement validate(const Point& point) override;
 
-    /// Returns the number of times that the program has been started.
+    /// Returns how often the program has been started.
     [[nodiscard]] int starts() const { return starts_; }
 
 private:
     void start();
-    /// Ends the running program and returns how it ended.
+    /// Ends the running program. Returns a text that says how it ended.
     std::string stop();
-    /// Sends a line and waits for the answer. If this fails, returns a measurement with the failure as its
-    /// outcome.
+    /// Sends `request` as a line and waits for `answer`. If this fails, returns a measurement with the
+    /// failure as its outcome.
     PlanMeasurement ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
@@ -50,11 +50,11 @@ private:
     int starts_ = 0;
 };
 
-/// Serves a WorkerEvaluator: answers the requests in `in`, one per line, until `in` ends. `write` is called
+/// Serves a WorkerEvaluator. Answers the requests in `in`, one per line, until end of file. Calls `write`
 /// with whole lines.
 ///
-/// After each answer it calls `is_fit`. If `is_fit` returns false, the answer also says that the program must
-/// be started anew.
+/// Calls `is_fit` after each request. If this returns false, the answer says that the program must be
+/// restarted.
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
            const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit);
 

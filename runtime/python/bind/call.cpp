@@ -54,7 +54,7 @@ std::vector<const ArrayIn*> columns_of(const std::vector<ArrayIn>& arrays, std::
     return columns;
 }
 
-/// Returns a text such as ", and nothing is called 'y'" for keys of a dictionary that name no parameter.
+/// Returns a text such as ", and nothing is called 'y'", for dictionary keys that are no parameter's name.
 std::string text_of_unknown(const std::vector<std::string_view>& keys)
 {
     constexpr std::size_t kMostShown = 3;
@@ -65,8 +65,8 @@ std::string text_of_unknown(const std::vector<std::string_view>& keys)
     return keys.size() > shown ? text + ", ..." : text;
 }
 
-/// Returns the operator for `type`. Throws InputError if the operator does not take `type`; gives advice if
-/// `type` is bool, or if it is an integer and the operator takes only floats.
+/// Returns the operator for `type`. Throws InputError if the operator does not accept `type`. The message
+/// gives advice if `type` is bool, or if it is an integer type and the operator accepts only floats.
 const std::shared_ptr<TypedOperator>& typed_of(PyOperator& op, Type type, const std::string& column,
                                                Kind kind)
 {
@@ -133,7 +133,7 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                         parameters.begin());
     };
     std::size_t given = 0;
-    std::vector<std::string_view> others;  // keys of a dictionary that are no parameters
+    std::vector<std::string_view> others;  // dictionary keys that are no parameter's name
     const auto take_dictionary = [&](const nb::dict& dictionary) {
         for (const auto [key, value] : dictionary) {
             const auto column = column_of(word_of(key));
@@ -235,7 +235,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
     for (std::size_t i = 0; i < columns.size(); ++i) {
         labels_.push_back(parameters[i].name);
         if (parameters[i].scalar) {
-            arrays_.emplace_back();  // taken below, once its type is known
+            arrays_.emplace_back();  // filled below, once the scalar's type is known
             continue;
         }
         arrays_.emplace_back(columns[i], parameters[i].name, Access::read,
@@ -383,7 +383,7 @@ std::vector<std::string> Call::names_of_fields(bool with_keys) const
         names.emplace_back("keys");
     for (const auto& field : typed_->fields) {
         names.push_back(field.name);
-        while (std::ranges::count(names, names.back()) > 1)  // a result may itself be called keys
+        while (std::ranges::count(names, names.back()) > 1)  // a result may itself be called "keys"
             names.back() += '_';
     }
     return names;
@@ -486,7 +486,7 @@ void Call::require_one_place() const
     };
     const auto& parameters = typed_->op.parameters;
     for (std::size_t i = 0; i < arrays_.size(); ++i) {
-        // A number on the host is passed by value, so it need not lie with the columns.
+        // Numbers on the host are passed by value, so they need not be on the device of the columns.
         const bool is_number =
             i < parameters.size() && parameters[i].scalar && arrays_[i].view().place == Place::host;
         if (i != model_ && !is_number)

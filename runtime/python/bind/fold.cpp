@@ -24,8 +24,8 @@ Type index_type(const Call& call)
     return index_bits_for({call.num_elements()}) == 64 ? Type::i64 : Type::i32;
 }
 
-/// Upper bound on the number of elements that a fold reads. Ranges may overlap, so each of them may hold all
-/// elements.
+/// Returns an upper bound on the number of elements that a fold reads. Ranges may overlap, so each range may
+/// hold all elements.
 std::int64_t most_items(const Call& call)
 {
     std::int64_t items = call.num_elements();
@@ -35,7 +35,7 @@ std::int64_t most_items(const Call& call)
     return items;
 }
 
-/// Copies a result of a fold into the caller's array.
+/// Copies a result of a fold to the caller's array `out`.
 void store(const std::string& field, const Array& array, const ArrayIn& out, bool is_output)
 {
     const auto target = out.mutable_view();
@@ -52,7 +52,7 @@ void store(const std::string& field, const Array& array, const ArrayIn& out, boo
         std::memcpy(target.data, array.data(), array.bytes());
 }
 
-/// The arrays on a GPU to which a fold writes: those of the caller, or new ones.
+/// The arrays on a GPU to which a fold writes. They are the caller's or new.
 class DeviceResults {
 public:
     DeviceResults(const Call& call, Session& session) : call_(call), session_(session)
@@ -67,7 +67,7 @@ public:
             add_word(index_type(call));
     }
 
-    /// The arrays of results in the operator's order, without keys.
+    /// Returns the arrays of results, without keys, in the operator's order.
     [[nodiscard]] std::span<const MutableArrayView> fields() const
     {
         return std::span(views_).subspan(has_keys() ? 1 : 0, call_.typed()->fields.size());
@@ -81,7 +81,7 @@ public:
             segments.found_keys = views_.front();
         return segments;
     }
-    /// Returns the results for the caller. Call it after the run.
+    /// Returns the results for the caller. Must be called after the run.
     [[nodiscard]] nb::object finish(std::uintptr_t stream)
     {
         std::int64_t length = num_segments();
@@ -154,7 +154,7 @@ private:
     std::vector<MutableArrayView> views_;
 };
 
-/// Returns whether the caller's arrays have the types of the results and enough room.
+/// True if the caller's arrays have the types of the results and are long enough.
 bool fits_out(const Call& call)
 {
     const auto& out = call.out();
@@ -170,8 +170,8 @@ bool fits_out(const Call& call)
     return true;
 }
 
-/// Returns a kept plan for a call on the host; null if the call needs a fold. If the plan's segments had to
-/// be found, the call takes them over.
+/// Returns a kept plan for a call on the host; null if the call needs an ordinary fold. If the plan has found
+/// the segments, the call uses them from then on.
 std::shared_ptr<Plan> kept_plan(Call& call, Session& session, const std::shared_ptr<Fold>& fold)
 {
     if (call.words().check || call.model().kind() == Kind::jax || fold->segments.kind == LayoutKind::groups)
@@ -189,7 +189,7 @@ std::shared_ptr<Plan> kept_plan(Call& call, Session& session, const std::shared_
     return planned.kept->plan;
 }
 
-/// Returns the keys of the found segments as an array of the caller's library.
+/// Returns the keys of the segments that were found, as an array of the caller's library.
 nb::object found_keys(const Call& call)
 {
     const auto& keys = *call.found()->keys;
@@ -202,7 +202,7 @@ nb::object found_keys(const Call& call)
     return object;
 }
 
-/// Runs a plan of the host. Writes results to the caller's arrays, or to new ones.
+/// Runs a plan on the host. Writes results to the caller's arrays, or to new ones.
 nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session,
                        const std::shared_ptr<const Fold>& fold)
 {
@@ -221,7 +221,7 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     auto keys = num_keys != 0 ? found_keys(call) : nb::object();
     if (num_keys != 0)
         tell_of_keys(call, *call.found()->keys);
-    auto& arrays = call.arrays();  // results are held here too while the plan runs
+    auto& arrays = call.arrays();  // keeps results alive too while the plan runs
     const auto first = arrays.size() + (is_new ? 0 : num_keys);
     call.hold_out_among_arrays();
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -283,7 +283,7 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
         nb::list names;
         for (const auto& name : call.result_names())
             names.append(name);
-        // The module keeps every class that it has made.
+        // The pointer stays valid, because the module keeps every class that it makes.
         known =
             nb::object(nb::module_::import_("segfold._results").attr("result_class")(nb::tuple(names))).ptr();
     }
@@ -360,7 +360,8 @@ std::shared_ptr<const KeptPlan> make_plan_on_device(Session& session, OperatorPl
 
 namespace {
 
-/// Runs a kept plan while its stream is captured into a graph, so that its kernels become part of the graph.
+/// Runs a kept plan while its stream is being captured into a CUDA graph. The plan's kernels become part of
+/// the graph.
 nb::object run_into_graph(const Call& call, OperatorPlans& plans, const PlanKey& key, Session& session)
 {
     if (call.finds_segments())

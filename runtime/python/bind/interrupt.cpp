@@ -16,7 +16,7 @@ constexpr auto kPatience = std::chrono::milliseconds(50);
 struct Job {
     std::function<void()> work;
     std::shared_ptr<WorkStopper> stopper = std::make_shared<WorkStopper>();
-    /// The arrays of an interrupted caller; freed under the interpreter's lock.
+    /// The arrays of a caller that was interrupted. They are freed while the interpreter's lock is held.
     std::vector<ArrayIn> arrays;
     std::exception_ptr failure;
     bool is_done = false;
@@ -26,14 +26,14 @@ struct Job {
 
 unsigned long main_thread = 0;
 
-/// Jobs whose callers were interrupted. Guarded by the interpreter's lock.
+/// Jobs whose callers were interrupted. Protected by the interpreter's lock.
 std::vector<std::shared_ptr<Job>>& abandoned()
 {
     static auto* jobs = new std::vector<std::shared_ptr<Job>>;
     return *jobs;
 }
 
-/// If the job is done, frees its arrays and returns true. The job's own thread may free the other members.
+/// If the job is done, frees its arrays and returns true. Other members may be freed by the job's own thread.
 bool is_swept(Job& job)
 {
     const std::lock_guard lock(job.mutex);
@@ -42,8 +42,8 @@ bool is_swept(Job& job)
     return job.is_done;
 }
 
-/// Waits at most kPatience for the job. Returns false if the job is not done then. Call it without the
-/// interpreter's lock.
+/// Waits for the job, at most kPatience. Returns true if it is done. Must be called without the interpreter's
+/// lock.
 bool wait_a_little(Job& job)
 {
     std::unique_lock lock(job.mutex);

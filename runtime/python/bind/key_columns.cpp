@@ -1,4 +1,4 @@
-// Keys of several columns. A fold gets flags made from them.
+// Handles keys given as several columns, from which it computes flags for the fold.
 #include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 
@@ -13,7 +13,7 @@
 namespace segfold::python {
 namespace {
 
-/// Returns whether `keys` is a tuple or a list of columns; false for a list of single keys.
+/// True if `keys` is a tuple or list of columns; false if it is a list of single keys.
 bool are_columns(nb::handle keys)
 {
     if (!PyTuple_Check(keys.ptr()) && !PyList_Check(keys.ptr()))
@@ -30,13 +30,13 @@ bool are_columns(nb::handle keys)
     return false;
 }
 
-/// Returns whether keys are texts, dates or other objects that have no type of the language.
+/// True if keys are texts, dates or other objects without a type in segfold.
 bool has_texts(nb::handle keys)
 {
     return nb::cast<bool>(nb::module_::import_("segfold._keys").attr("has_texts")(keys));
 }
 
-/// Returns whether an array has a row of several keys for each element.
+/// True if an array has two dimensions, with a row of keys for each element.
 bool has_rows_of_keys(nb::handle keys)
 {
     PyObject* const found = PyObject_GetAttr(keys.ptr(), names().ndim.ptr());
@@ -55,7 +55,7 @@ void Call::take_key_columns()
     auto& keys = segment_objects_.front().second;
     if (words_.sorts_keys.value_or(false) && (are_columns(keys) || has_rows_of_keys(keys) || has_texts(keys)))
         return number_key_columns(keys);
-    std::vector<ArrayIn> taken;  // taking the columns refuses objects that cannot be keys
+    std::vector<ArrayIn> taken;  // taking the columns throws for objects that cannot be keys
     const bool is_tuple = are_columns(keys);
     if (!is_tuple && (PyTuple_Check(keys.ptr()) || PyList_Check(keys.ptr())) && nb::len(keys) == 0)
         throw InputError(fmt::format("'{1}' is an empty {0}; a {0} of keys has at least one array",
@@ -130,7 +130,7 @@ void Call::number_key_columns(nb::handle keys)
     if (firsts.bytes() != 0)
         std::memcpy(ArrayIn(places, "keys", Access::write).mutable_view().data, firsts.data(),
                     firsts.bytes());
-    // The keys are copied now, because the fold may write its results into these columns.
+    // Copies the keys now, because the fold may write its results to these columns.
     key_columns_.first = keys_module.attr("at")(keys, places);
     segments_ = groups(view_of(numbers), static_cast<std::int64_t>(firsts.length()));
     words_.sorts_keys = false;

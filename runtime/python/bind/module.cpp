@@ -1,4 +1,4 @@
-// The extension module `segfold._segfold`: the front door's calls for Python.
+// The extension module `segfold._segfold`, which gives Python access to sessions, folds and plans.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 
@@ -124,7 +124,8 @@ NB_MODULE(_segfold, module)
     using namespace segfold::python;
     module.doc() = "The calls of the C++ library; use them through the package segfold.";
     module.attr("__version__") = SEGFOLD_VERSION;
-    // torch keeps registered objects, and so operators, beyond the interpreter's end. These are no leaks.
+    // torch keeps registered objects, and with them operators, after the interpreter's end. nanobind would
+    // report these as leaks.
     nb::set_leak_warnings(false);
     add_errors(module);
     note_main_thread();

@@ -1,5 +1,5 @@
 #pragma once
-// Python strings of names that every call looks up, made once.
+// Python strings of attribute names that every call looks up, made once.
 #include <nanobind/nanobind.h>
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace segfold::python {
 
-/// Interned strings; they live as long as the process.
+/// Interned strings. They live until the process ends.
 struct Names {
     nanobind::str arrow_c_array, arrow_c_stream, cpu, cuda_array_interface, data_ptr, device, dlpack, dtype,
         get_device, is_contiguous, is_cpu, is_cuda, is_neg, ndim, new_empty, requires_grad, shape;
@@ -19,14 +19,14 @@ struct Names {
 /// Returns `str(object)`.
 [[nodiscard]] std::string text_of(nanobind::handle object);
 
-/// Returns the error as text: "BufferError: memory is not lent".
+/// Returns the error as text, such as "BufferError: memory is not lent".
 [[nodiscard]] std::string text_of(const nanobind::python_error& error);
 
-/// Raises `error` as an exception that is both an InputError and an AttributeError. `hasattr` and `getattr`
-/// with a default need the AttributeError.
+/// Raises `error` as an exception that is both an InputError and an AttributeError. `hasattr`, and `getattr`
+/// with a default, expect an AttributeError.
 [[noreturn]] void raise_open_type(const InputError& error);
 
-/// Raises CheckError, which reports that results are wrong.
+/// Raises a CheckError, which reports wrong results.
 [[noreturn]] void raise_check(const std::string& message);
 
 }  // namespace segfold::python

@@ -31,7 +31,7 @@ std::vector<DeclaredParameter> parameters_of(const Operator& op)
     return parameters;
 }
 
-/// Returns the first line of the text form, without "operator" and the brace.
+/// Returns the first line of the operator's text, without "operator" and the brace.
 std::string header_of(const std::string& text)
 {
     auto begin = text.rfind("operator ", text.find('{'));
@@ -41,7 +41,8 @@ std::string header_of(const std::string& text)
     return header;
 }
 
-/// Reads a type given as a type of segfold, its name, a dtype of NumPy or torch, or the name of a dtype.
+/// Parses a type. It may be given as a type of segfold, its name, a dtype of NumPy or torch, or the name of a
+/// dtype.
 Type type_called(nb::handle given)
 {
     if (PyUnicode_Check(given.ptr()))
@@ -53,8 +54,8 @@ Type type_called(nb::handle given)
     throw InternalError("a word of no type");
 }
 
-/// Reads `exclusive=` or `reverse=`; None counts as False. Throws TypeError if the value is probably meant
-/// for a parameter of that name.
+/// Reads `exclusive=` or `reverse=`, where None counts as False. Throws TypeError if the value is probably
+/// meant for a parameter of that name.
 bool scan_word(const PyOperator& op, const std::string& word, nb::handle value)
 {
     const auto& parameters = op.parameters();
@@ -85,7 +86,7 @@ PyOperator PyOperator::standard(const std::string& name)
             op.types_ = known.types;
             return op;
         }
-    return PyOperator(standard_operator(name));  // a name with its type, or an unknown name, which throws
+    return PyOperator(standard_operator(name));  // a name with a type; throws if the name is unknown
 }
 
 PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
@@ -119,12 +120,12 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
 
 PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
 {
-    std::optional<Type> asked;  // type of a shared parameter that only one operator leaves open
+    std::optional<Type> asked;  // type of a shared parameter, if only one of the operators leaves it open
     for (const auto& ours : left.parameters_)
         for (const auto& theirs : right.parameters_)
             if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
                 asked = ours.type ? ours.type : theirs.type;
-    // Takes a copy, because typed() is not const.
+    // Copies the operator, because typed() is not const.
     const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };
     if (asked || (!left.is_generic() && !right.is_generic()))
         return PyOperator(typed(left, asked.value_or(Type::f32)) & typed(right, asked.value_or(Type::f32)));
@@ -157,7 +158,7 @@ PyOperator& PyOperator::scanned(ScanForm form)
         kept = std::make_shared<PyOperator>(segfold::scanned(fixed_->op, form));
         return *kept;
     }
-    (void)segfold::scanned(example(), form);  // throws if it cannot be scanned
+    (void)segfold::scanned(example(), form);  // throws if the operator cannot be scanned
     PyOperator made;
     made.name_ = name_;
     made.parameters_ = parameters_;
@@ -181,7 +182,7 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
         return fixed_;
     if (const auto found = by_type_.find(type); found != by_type_.end())
         return found->second;
-    // Making the operator may throw for this type, so it is added to the map only afterwards.
+    // Adds the operator to the map only after it has been made, because making it may throw for this type.
     auto op = factors_        ? factors_->first.typed(type).op & factors_->second.typed(type).op
               : scan_of_      ? segfold::scanned(scan_of_->first.typed(type).op, scan_of_->second)
               : text_.empty() ? standard_operator(name_, type)
@@ -266,7 +267,7 @@ std::vector<std::string> PyOperator::warnings() const
         add(*typed);
     if (!texts.empty())
         return texts;
-    const auto& op = example();  // made and kept under the interpreter's lock
+    const auto& op = example();  // created and kept under the interpreter's lock
     const nb::gil_scoped_release released;
     texts = segfold::warnings(op);
     std::ranges::move(law_warnings(quick_laws(op), op), std::back_inserter(texts));

@@ -1,7 +1,7 @@
 #pragma once
-// Texts of help() about calls of an operator.
+// Docstrings for the calls of an operator.
 
-// The keyword arguments of a call, as a string literal that is joined with others to a signature.
+// The keyword arguments of a call, as a string literal from which signatures are built.
 #define SEGFOLD_WORDS_OF_A_CALL                                                                            \
     "offsets: typing.Any = None, lengths: typing.Any = None, keys: typing.Any = None, "                    \
     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "                    \

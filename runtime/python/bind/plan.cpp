@@ -1,4 +1,4 @@
-// The class Plan of Python.
+// Defines the Python class Plan.
 #include "runtime/session/plan.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kMeasure = "measure";
 
-/// Names the way in which the caller gave the segments, for messages.
+/// Describes, for messages, how the caller gave the segments.
 std::string text_of_way(LayoutKind kind, bool has_key_columns)
 {
     if (has_key_columns)
@@ -32,10 +32,10 @@ std::string text_of_way(LayoutKind kind, bool has_key_columns)
                                       : fmt::format("segments by {}", name(kind));
 }
 
-/// A plan with everything that its runs need.
+/// A plan, and everything that its runs need.
 class PyPlan {
 public:
-    /// With `num_stages`, so many are compiled side by side, for measure().
+    /// If `num_stages` is above 1, compiles this number of stages in parallel, for measure().
     explicit PyPlan(const Call& call, int num_stages = 1)
         : op_(call.op()),
           words_(call.words()),
@@ -66,8 +66,8 @@ public:
             call.sort_by_keys();
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
-        // These calls need a fold. A plan of a GPU takes only arrays of the GPU, only a fold reports the
-        // number of found segments, and memory of JAX cannot be written.
+        // These calls need a fold instead of the plan. A plan on a GPU accepts only arrays on the GPU, only a
+        // fold reports the number of found segments, and arrays of JAX cannot be written.
         if (core(*session_).backend().context() != nullptr || call.finds_segments() ||
             call.model().kind() == Kind::jax) {
             require_sizes(call);
@@ -95,7 +95,7 @@ public:
         plan_->measure(call.inputs(), segments, stream, num_stages);
         if (!call.finds_segments() || is_on_device_ || plan_->stage().empty())
             return;
-        // Folds serve these runs, and take the stage that was measured.
+        // Runs that are replaced by folds use the measured stage too.
         words_.plan.request.stage = plan_->stage();
         words_.plan.request.settings = plan_->settings();
     }
@@ -148,8 +148,8 @@ private:
                 "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }
 
-    /// Throws the errors that Plan::run() throws for wrong sizes. Called before a fold that replaces a run of
-    /// the plan.
+    /// Throws the errors of Plan::run() for wrong sizes. Called before a fold that replaces a run of the
+    /// plan.
     void require_sizes(const Call& call) const
     {
         const nb::gil_scoped_release released;

@@ -18,15 +18,15 @@ namespace nb = nanobind;
 
 namespace {
 
-/// Removes the numbers from a warning's first line, so that equal warnings about different values are
-/// recognised as equal. Digits in names and within quotes stay.
+/// Removes numbers from a warning's first line, so that warnings that differ only in numbers become equal.
+/// Keeps digits in names and within quotes.
 std::string without_numbers(std::string_view line)
 {
     const auto is_digit = [&](std::size_t i) { return i < line.size() && line[i] >= '0' && line[i] <= '9'; };
     const auto is_letter = [&](std::size_t i) {
         return line[i] == '_' || (line[i] >= 'a' && line[i] <= 'z') || (line[i] >= 'A' && line[i] <= 'Z');
     };
-    // Returns the end of a number: digits, a fraction and an exponent.
+    // Returns the end of a number, which has digits and possibly a fraction and an exponent.
     const auto end_of_number = [&](std::size_t i) {
         const auto skip_digits = [&] { i = std::min(line.find_first_not_of("0123456789", i), line.size()); };
         skip_digits();
@@ -50,7 +50,8 @@ std::string without_numbers(std::string_view line)
             i = end_of_number(i);
             continue;
         }
-        if (line[i] == '\'' && (is_quoted || !is_in_name))  // but not the apostrophe in "the operator's"
+        if (line[i] == '\'' && (is_quoted || !is_in_name))  // but not at an apostrophe, as in "the
+                                                            // operator's"
             is_quoted = !is_quoted;
         is_in_name = is_letter(i) || (is_in_name && is_digit(i));
         kept += line[i++];
@@ -102,7 +103,7 @@ namespace {
 
 std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
 {
-    // Never freed, because sessions outlive the interpreter.
+    // Never freed, because sessions must outlive the interpreter.
     static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;
     return *made;
 }
@@ -129,7 +130,7 @@ std::shared_ptr<Session> session_of(const SessionChoice& choice)
     options.assume = choice.assume;
     options.assume_option = "assume='LAW'";
     options.fold_call = "a call of the operator";
-    // The constructor may throw, so the session is added only after it.
+    // Adds the session only after it has been made, because the constructor may throw.
     auto session = std::make_shared<Session>(std::move(options));
     return sessions().emplace(choice, std::move(session)).first->second;
 }

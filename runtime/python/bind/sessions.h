@@ -1,5 +1,5 @@
 #pragma once
-// The sessions of a process, made when they are first needed.
+// The sessions of a process. Each is created when it is first needed.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace segfold::python {
 
-/// The options that select the session of a call.
+/// The options that determine the session of a call.
 struct SessionChoice {
     std::string backend = "auto";
     std::optional<int> device = {};
@@ -25,33 +25,34 @@ struct SessionChoice {
     bool operator==(const SessionChoice&) const = default;
 };
 
-/// Returns the session for these options. Equal options give the same session. The caller holds the
+/// Returns the session for these options; equal options give the same session. The caller must hold the
 /// interpreter's lock.
 [[nodiscard]] std::shared_ptr<Session> session_of(const SessionChoice& choice);
 
-/// Returns the session of the GPU on which arrays lie.
+/// Returns the session for the GPU with ordinal `device`.
 [[nodiscard]] std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device);
 
-/// Returns all sessions. The caller holds the interpreter's lock.
+/// Returns all sessions. The caller must hold the interpreter's lock.
 [[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
 
-/// Warnings given about an operator. Key: the first line of the warning without its numbers (its kind).
-/// Value: the full text.
+/// The warnings given about an operator. The key is the first line of a warning without its numbers; the
+/// value is the full text.
 using ToldWarnings = std::map<std::string, std::string, std::less<>>;
 
-/// Raises each text as a FoldWarning at the caller's line. With `told`, raises only one warning of each kind;
-/// it shows the first line, and names sf.explain() if the text is longer. Without `told`, shows every full
-/// text.
+/// Raises each text as a FoldWarning at the caller's line. Without `told`, shows the full texts. With `told`,
+/// shows only the first line of each text, names sf.explain() if there are more lines, and skips texts that
+/// differ only in numbers from earlier ones.
 void warn(const std::vector<std::string>& texts, ToldWarnings* told = nullptr);
 
-/// Warns, once in a process, if compiled programs cannot be stored for the next process.
+/// Warns, once per process, if compiled programs cannot be stored for later processes.
 void warn_of_caches();
 
-/// Returns what a stage is chosen for, by the word first=. Throws InputError for another word.
+/// Returns the goal by which a stage is chosen, given the value of first=. Throws InputError for unknown
+/// values.
 [[nodiscard]] First first_named(const std::string& word);
 
-/// Adds the folders of Python's packages to the places searched for NVRTC. Called once, before the first
-/// session.
+/// Adds the folders of Python packages to the places where NVRTC is searched. Called once, before the first
+/// session is created.
 void look_for_nvrtc();
 
 }  // namespace segfold::python

@@ -1,4 +1,4 @@
-// Sorts the elements of a call by key, and warns of calls with unsorted keys.
+// Sorts the elements of a call by key, and warns of calls whose keys are not sorted.
 #include <fmt/format.h>
 #include <nanobind/stl/pair.h>
 
@@ -23,7 +23,7 @@ void tell_of_keys(const Call& call, std::int64_t num_runs, std::int64_t num_dist
     if (text.empty())
         return;
     warn({fmt::format("operator {}: {}", call.op().name, text)}, &call.typed()->told);
-    call.typed()->is_done_with_keys = true;  // set only if the warning was not turned into an exception
+    call.typed()->is_done_with_keys = true;  // not reached if the warning becomes an exception
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ void Call::sort_by_keys()
                                      segments_word_ == "lists" ? "" : ", or give keys instead"));
     is_sorted_ = true;
     if (!is_on_device())
-        return;  // on the host, the fold sorts
+        return;  // on the host, the fold itself sorts
     if (words_.key_order == KeyOrder::first)
         throw InputError(
             "sort=False gives groups in the order in which their keys first stand, and arrays on a GPU are "
@@ -46,13 +46,13 @@ void Call::sort_by_keys()
             "by key; leave it out, or fold copies on the host");
     require_movable(op(), segments_word_ == "by" ? "by=" : "sort_keys=True");
     const auto& parameters = op().parameters;
-    std::vector<std::size_t> moved = {parameters.size()};  // places of the keys, then of the columns
+    std::vector<std::size_t> moved = {parameters.size()};  // indices in arrays(): keys first, then columns
     for (std::size_t i = 0; i < parameters.size(); ++i)
         if (!parameters[i].table)
             moved.push_back(i);
     const auto has_all = [&](std::size_t i) { return arrays_[i].num_entries() == num_elements_; };
     if (!std::ranges::all_of(moved, has_all))
-        return;  // the fold reports the error
+        return;  // the fold will report the error
     nb::list objects;
     for (const auto i : moved)
         objects.append(arrays_[i].object());

@@ -1,4 +1,4 @@
-// Streams for Python: columns are read from files and iterators, and results are returned slice by slice.
+// Python streams: fold columns that are read from files and iterators, and return results slice by slice.
 #include "runtime/python/bind/stream.h"
 
 #include <fmt/format.h>
@@ -28,20 +28,20 @@
 namespace segfold::python {
 namespace {
 
-/// Holds the interpreter's lock; takes it if this thread does not hold it.
+/// Acquires the interpreter's lock, unless this thread already holds it.
 using Locked = nb::gil_scoped_acquire;
 
-/// A flag that is set when a stream is closed.
+/// Set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
-/// The Closed flag of the stream whose iterator this thread is reading; null if this thread reads none.
+/// The Closed flag of the stream whose iterator this thread is reading; null if it is reading none.
 thread_local const std::atomic<bool>* reading = nullptr;
 
-/// The arrays of an iterator as one column, copied in their order.
+/// Joins the arrays of an iterator to one column, by copying.
 class Chunks {
 public:
-    /// Reads the first array; its type becomes the column's type. If the iterator gives no arrays, the type
-    /// is `fallback`. Once `closed` is set, the iterator is not read again, and Stopped is thrown.
+    /// Reads the first array, whose type is the column's type. If the iterator gives no arrays, the type is
+    /// `fallback`. After `closed` is set, Stopped is thrown instead of reading the iterator.
     Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
         : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
     {
@@ -60,7 +60,8 @@ public:
 
     [[nodiscard]] Type type() const { return type_; }
 
-    /// Copies the next elements to `into` and returns their number. Call it without the interpreter's lock.
+    /// Copies the next elements to `into` and returns their number. Must be called without the interpreter's
+    /// lock.
     std::int64_t make(Array& into)
     {
         const auto width = size_bytes(type_);
@@ -84,7 +85,7 @@ public:
         return done;
     }
 
-    /// Returns whether elements are left. Call it without the interpreter's lock.
+    /// True if elements are left. Must be called without the interpreter's lock.
     bool has_more()
     {
         const Locked locked;
@@ -95,7 +96,8 @@ public:
     }
 
 private:
-    /// Reads the next array into current_; false at the end. The caller holds the interpreter's lock.
+    /// Reads the next array into current_. Returns false at the end. The caller must hold the interpreter's
+    /// lock.
     bool advance()
     {
         current_.reset();
@@ -163,7 +165,7 @@ private:
     std::unique_ptr<ArraySource> source_;
 };
 
-/// Makes the source of one array. `given` is ("array", array), ("file", path) or ("chunks", iterator).
+/// Makes a source for one parameter. `given` is ("array", array), ("file", path) or ("chunks", iterator).
 std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string& what,
                                        std::optional<Type> type, std::optional<std::int64_t> num_elements,
                                        const Closed& closed)
@@ -191,7 +193,7 @@ const ArrayIn* array_of(const std::unique_ptr<ArraySource>& source)
     return lent == nullptr ? nullptr : &lent->array();
 }
 
-/// If arrays hold lists, uses the lists as segments. `layout` names the argument of the call that gives
+/// Uses the lists of arrays as segments, if there are any. `layout` is the name of the argument that gives
 /// segments.
 void take_lists(StreamInput& input, const Operator& op, const std::string& layout)
 {
@@ -206,15 +208,15 @@ void take_lists(StreamInput& input, const Operator& op, const std::string& layou
         return;
     input.segments.kind = lists->kind;
     input.segments.uniform_length = lists->uniform_length;
-    // The offsets are borrowed from the column, whose source keeps them alive.
+    // The offsets belong to the column, whose source keeps them alive.
     if (lists->kind == LayoutKind::offsets)
         input.segments.array = memory_source(borrow(lists->first));
 }
 
-/// A stream that runs on its own thread. The caller takes its results in their order.
+/// A stream that runs in its own thread. The caller takes its results in order.
 class PyStream {
 public:
-    /// `closed` is the flag that the sources share.
+    /// All sources share the flag `closed`.
     PyStream(const std::shared_ptr<Session>& session, std::shared_ptr<TypedOperator> typed, StreamInput input,
              StreamOptions options, Closed closed)
         : session_(session),
@@ -231,8 +233,8 @@ public:
     PyStream(const PyStream&) = delete;
     PyStream& operator=(const PyStream&) = delete;
 
-    /// Returns the results of the next segments as a tuple of arrays; throws stop_iteration after the last
-    /// ones.
+    /// Returns the results of the next segments as a tuple of arrays. Throws stop_iteration when there are no
+    /// more.
     nb::object next()
     {
         {
@@ -263,8 +265,8 @@ public:
         throw nb::stop_iteration();
     }
 
-    /// Ends the work and drops its results. Several threads may call this at once, and all wait for the end.
-    /// An iterable that closes its own stream does not wait.
+    /// Ends the work and discards its results. Several threads may call this at once; all of them wait until
+    /// the work has ended. Does not wait if an iterable closes the stream that reads it.
     void close()
     {
         const nb::gil_scoped_release released;
@@ -283,11 +285,11 @@ public:
             const std::lock_guard lock(mutex_);
             is_done_ = true;
         }
-        stream_.reset();  // not under mutex_: its iterators take the interpreter's lock
+        stream_.reset();  // mutex_ is released, because the stream's iterators take the interpreter's lock
     }
 
-    /// Asks the work to end and waits a moment. The work ends once the iterator that it is reading has
-    /// answered. Returns false if the work has not ended in time; the caller must then call close() later.
+    /// Requests the end of the work and waits a moment. Returns false if the work has not ended by then,
+    /// because an iterator has not answered; the caller must then call close() later.
     bool leave()
     {
         const nb::gil_scoped_release released;
@@ -298,7 +300,7 @@ public:
         return changed_.wait_for(lock, std::chrono::milliseconds(200), [&] { return is_done_; });
     }
 
-    /// Returns whether the work is done; close() then returns at once.
+    /// True if the work is done. close() then returns at once.
     [[nodiscard]] bool is_done()
     {
         const nb::gil_scoped_release released;
@@ -313,7 +315,7 @@ public:
             names.push_back(field.name);
         return names;
     }
-    /// Issues the known warnings that have not been issued yet.
+    /// Gives the warnings that are known and have not been given yet.
     void warn_of_news()
     {
         std::vector<std::string> texts;
@@ -326,7 +328,7 @@ public:
     }
 
 private:
-    /// Runs the stream, on its own thread and without the interpreter's lock.
+    /// Runs the stream, in its own thread and without the interpreter's lock.
     void run()
     {
         std::exception_ptr failure;
@@ -349,7 +351,7 @@ private:
                 changed_.notify_all();
             });
         } catch (const Stopped&) {
-            // The stream was closed, so nobody waits for results.
+            // The stream was closed, so nobody is waiting for results.
         } catch (...) {
             failure = std::current_exception();
         }
@@ -382,19 +384,19 @@ private:
 
     std::shared_ptr<Session> session_;
     std::shared_ptr<TypedOperator> typed_;
-    bool has_keys_;  ///< whether the results include the keys of segments
+    bool has_keys_;  ///< true if the results include the keys of segments
     std::optional<Stream> stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
     std::vector<std::string> warnings_;
-    Closed closed_;  ///< true once the stream is closed; set under mutex_
+    Closed closed_;  ///< true after the stream was closed; set while mutex_ is held
     /// Stops the work when the stream is closed.
     std::shared_ptr<WorkStopper> stopper_ = std::make_shared<WorkStopper>();
     bool is_done_ = false;
     std::exception_ptr failure_;
     std::thread thread_;
-    std::mutex ending_;  ///< held by the caller that waits for the thread
+    std::mutex ending_;  ///< held by the thread that is waiting for the work to end
 };
 
 std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const std::string& layout,

@@ -1,4 +1,4 @@
-// Converts the nodes of traced Python functions to an operator's tree.
+// Converts traced Python functions to an operator's syntax tree.
 #include <fmt/format.h>
 #include <nanobind/stl/string.h>
 
@@ -15,7 +15,7 @@
 namespace segfold::python {
 namespace {
 
-/// Keeps the name of a source file in memory that is never freed, because positions point at it.
+/// Stores the name of a source file in memory that is never freed, because positions point to it.
 const char* kept(const std::string& file)
 {
     static auto* files = new std::set<std::string>;
@@ -29,14 +29,14 @@ Type type_of(nb::handle word)
     throw InternalError("a traced value of no type");
 }
 
-/// Reads a pair of a file and a line.
+/// Converts a pair of file name and line number.
 Position place_of(nb::handle pair)
 {
     return {nb::cast<int>(pair[1]), 1, 1, kept(nb::cast<std::string>(pair[0]))};
 }
 
-/// Reads nodes: tuples of a kind, a place, and the members of that kind. A node that is used twice is read
-/// once.
+/// Converts nodes, which are tuples of a kind, a source place and further members. A node that is used twice
+/// is converted once.
 class Reader {
 public:
     Expression expression(nb::handle node)

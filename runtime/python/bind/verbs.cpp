@@ -1,4 +1,4 @@
-// Laws, tuning and devices for Python.
+// Binds functions for laws, tuning and devices.
 #include "runtime/python/bind/verbs.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ nb::object number_of(const FieldValue& value)
     return nb::int_(value.bits);
 }
 
-/// Returns a dictionary of field names and values, in the order of the state.
+/// Returns a dictionary of field names and values, in the order of the state's fields.
 nb::dict state_of(const Operator& op, const std::vector<FieldValue>& fields)
 {
     nb::dict state;
@@ -136,7 +136,8 @@ bool is_operand(const Expression& value, Operand operand)
     return value->kind == ExpressionKind::field && value->operand == operand;
 }
 
-/// If an operator sums one column, or the products of two columns, returns their names; else None.
+/// Returns the names of the columns if an operator sums one column or the products of two columns. Otherwise
+/// returns None.
 nb::object factors_of_sum(const PyOperator& py_op)
 {
     const auto& op = py_op.fixed().op;
@@ -162,8 +163,8 @@ nb::object factors_of_sum(const PyOperator& py_op)
     return nb::none();
 }
 
-/// Returns the gradient of an operator of fixed types by a column. The tuple holds the means, the name of the
-/// gradient, the results whose gradients are inputs, the names of those gradients, and the operators.
+/// Returns the gradient of an operator with fixed types by a column. The tuple holds the method, the name of
+/// the gradient, the results whose gradients are inputs, the names of these gradients, and the operators.
 nb::tuple gradient_of(const PyOperator& op, const std::string& column)
 {
     const auto found = segfold::gradient(op.fixed().op, column);
@@ -180,8 +181,8 @@ nb::tuple gradient_of(const PyOperator& op, const std::string& column)
                           nb::tuple(operators));
 }
 
-/// True if the gradient by the parameter is 0: results change with the parameter only in steps, or not at
-/// all.
+/// True if the gradient by the parameter is 0 everywhere. The results then change with the parameter only in
+/// steps, or not at all.
 bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
 {
     try {
@@ -192,12 +193,12 @@ bool has_zero_gradient(const PyOperator& op, const std::string& parameter)
     return false;
 }
 
-/// The places and table entries that an operator reads.
+/// The indices and table entries that an operator reads.
 struct PlaceReads {
     bool index = false;                ///< true if `index` is read
-    bool segment = false;              ///< true if `segment` is read, other than as the index of a table
-    std::set<std::string> by_segment;  ///< tables that are read at [segment]
-    std::set<std::string> elsewhere;   ///< tables that are read at other places
+    bool segment = false;              ///< true if `segment` is read other than as a table index
+    std::set<std::string> by_segment;  ///< tables read at [segment]
+    std::set<std::string> elsewhere;   ///< tables read at other indices
     std::set<const ExpressionNode*> seen = {};
 
     void add(const Expression& value)
@@ -227,8 +228,8 @@ struct PlaceReads {
     }
 };
 
-/// Returns a tuple: whether the operator reads `index`, whether it reads `segment` other than as the index of
-/// a table, and the tables that it reads only at [segment].
+/// Returns a tuple with three items: whether the operator reads `index`; whether it reads `segment` other
+/// than as a table index; the tables that it reads only at [segment].
 nb::tuple places_read(const PyOperator& py_op)
 {
     const auto& op = py_op.fixed().op;
@@ -363,7 +364,7 @@ nb::list devices()
     return list;
 }
 
-/// Returns the version of NVRTC, and a tuple of name, architecture and bytes for each kernel.
+/// Returns the version of NVRTC, and for each kernel a tuple of name, architecture and size in bytes.
 nb::tuple contents_of(const Shipped& shipped)
 {
     nb::list kernels;

@@ -1,7 +1,8 @@
-// Folds within programs of XLA, which JAX compiles: handlers of XLA's foreign function interface.
+// Folds within XLA programs, which JAX compiles. They are handlers of XLA's foreign function interface.
 //
-// A call passes its operator as text and its layout as a word, so that another process can run a program that
-// XLA has stored. Plans are made at the first run and kept by sizes, as for calls outside of XLA.
+// A call carries the text of its operator and the name of its layout, so that another process can run a
+// program that XLA has stored. Plans are made at the first run and kept for each size, as for calls outside
+// of XLA.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -27,9 +28,9 @@
 namespace segfold::python {
 namespace {
 
-constexpr int kHost = -1;  ///< stands for the host among ordinals of GPUs
+constexpr int kHost = -1;  ///< stands for the host where the ordinal of a GPU is expected
 
-/// The session in which an operator's folds run, and its kept plans.
+/// The session that runs an operator's folds, and the plans kept for the operator.
 struct Target {
     std::shared_ptr<Session> session;
     std::shared_ptr<OperatorPlans> plans;
@@ -54,8 +55,8 @@ SegmentsView segments_of(std::string_view layout, std::int64_t uniform_length, c
     return layout == "uniform" ? uniform(uniform_length) : whole();
 }
 
-/// Makes and compiles a plan for these sizes, so that warnings and errors come before the first run. Ranges
-/// on the host get no plan, because their values are not known yet.
+/// Makes and compiles a plan for these sizes, so that warnings and errors appear before the first run. Makes
+/// none for ranges on the host, because their values are not known yet.
 void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_length,
              const std::string& index_type, std::int64_t num_entries, std::int64_t num_elements,
              std::int64_t num_features, int device)
@@ -76,8 +77,8 @@ void prepare(PyOperator& op, const std::string& layout, std::int64_t uniform_len
             try {
                 warnings = target.session->plan(typed.op, segments, num_elements, options).warnings();
             } catch (const SpecError&) {
-                // No plan is made if a law is refuted for some data. A fold on the host then checks the law
-                // on its own data.
+                // If a law is refuted for some data, no plan can be made. Each fold on the host then checks
+                // the law on its own data.
             }
         } else {
             PlanKey key(segments, num_elements, options, core(*target.session).num_findings());
@@ -109,15 +110,15 @@ std::int64_t size_of(const XLA_FFI_Buffer& buffer)
     return size;
 }
 
-/// Returns the number of values of `type` in a buffer. If JAX has no 64-bit types, the buffer holds each
-/// value as two halves.
+/// Returns the number of values of `type` in a buffer. If JAX lacks 64-bit types, the buffer holds each such
+/// value as two 32-bit halves.
 std::int64_t count_of(const XLA_FFI_Buffer& buffer, Type type)
 {
     const bool is_halved = buffer.dtype == XLA_FFI_DataType_U32 && size_bytes(type) == 8;
     return is_halved ? size_of(buffer) / 2 : size_of(buffer);
 }
 
-/// The attributes and buffers of one fold in a program.
+/// The attributes and buffers of one fold in an XLA program.
 struct XlaCall {
     std::string_view text, layout;
     std::int64_t uniform_length = 0;
@@ -146,7 +147,7 @@ struct XlaCall {
     }
 };
 
-/// The GPU on which the arrays of a call lie. XLA counts GPUs in an order of its own.
+/// Returns the ordinal of the GPU with the arrays of a call. XLA's own ordinals may differ.
 int device_of(const XlaCall& call)
 {
     int ordinal = 0;
@@ -162,11 +163,11 @@ int device_of(const XlaCall& call)
     return ordinal;
 }
 
-/// Returns the target for an operator's text. Makes the target at the first fold. Threads of XLA call this
-/// function.
+/// Returns the target for an operator's text, and creates it for the first fold. Called by threads of XLA.
 const Target& known_target(std::string_view text, int device)
 {
-    static auto* mutex = new std::mutex;  // never freed: threads of XLA may run while the process ends
+    // Never freed, because threads of XLA may still run while the process exits.
+    static auto* mutex = new std::mutex;
     static auto* targets = new std::map<int, std::map<std::string, Target, std::less<>>>;
     {
         const std::lock_guard lock(*mutex);
@@ -183,7 +184,7 @@ const Target& known_target(std::string_view text, int device)
     return (*targets)[device].try_emplace(std::string(text), std::move(made)).first->second;
 }
 
-/// The arrays of a call, with the types that the operator declares.
+/// The arrays of a call, with the types declared by the operator.
 struct XlaFold {
     std::vector<ArrayView> inputs;
     std::vector<MutableArrayView> results;
@@ -253,7 +254,8 @@ void fold_on_gpu(const XlaCall& call, void* stream)
     kept->plan->run(given.inputs, given.segments, given.results, static_cast<CUstream_st*>(stream));
 }
 
-/// While it lives, gives its thread the default arithmetic: XLA's threads flush subnormal numbers to zero.
+/// Sets the default floating-point arithmetic in the current thread as long as this object lives. XLA's
+/// threads flush subnormal numbers to zero.
 class PlainArithmetic {
 public:
     PlainArithmetic()
@@ -269,7 +271,7 @@ private:
     std::fenv_t before_{};
 };
 
-/// Runs `work`, and converts its exceptions to XLA's errors.
+/// Runs `work` and converts its exceptions to XLA errors.
 template <class Work>
 XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
 {
@@ -288,18 +290,18 @@ XLA_FFI_Error* guarded(const XLA_FFI_CallFrame& frame, const Work& work)
         return error_of(error.what(), XLA_FFI_Error_Code_INVALID_ARGUMENT);
     } catch (const std::exception& error) {
         return error_of(error.what(), XLA_FFI_Error_Code_INTERNAL);
-    } catch (...) {  // the caller is C, through which nothing may be thrown
+    } catch (...) {  // the caller is C code, which cannot handle exceptions
         return error_of("a fold failed for a reason without words", XLA_FFI_Error_Code_INTERNAL);
     }
 }
 
-/// Minor version of the interface in the header of the installed XLA. In early releases of XLA, only the
-/// header states this version.
+/// Minor version of the interface in the header of the installed XLA. Early releases of XLA state this
+/// version only in the header.
 int xla_minor = XLA_FFI_API_MINOR;
 
-/// Answers XLA if it asks for the handler's version of the interface, and then returns true. The answer is
-/// XLA's own version, or this header's version if that is lower: handlers use only the parts of the interface
-/// that have not changed since 0.1.
+/// If XLA asks for the handler's version of the interface, answers and returns true. The answer is the lower
+/// of XLA's version and this header's version. Both are right, because handlers use only parts of the
+/// interface that have not changed since 0.1.
 bool has_answered(const XLA_FFI_CallFrame& frame)
 {
     if (frame.extension_start == nullptr || frame.extension_start->type != XLA_FFI_Extension_Metadata)
@@ -340,7 +342,7 @@ XLA_FFI_Error* run_on_gpu(XLA_FFI_CallFrame* frame)
 
 constexpr bool kHasXla = true;
 
-/// Returns the handlers by XLA's names of platforms.
+/// Returns the handlers, keyed by XLA's platform names.
 nb::dict handlers(int minor)
 {
     xla_minor = minor;

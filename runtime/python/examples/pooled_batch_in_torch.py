@@ -1,10 +1,10 @@
-"""Trains a classifier of sets of unequal size by softmax-pooling, in torch.
+"""Trains a classifier of sets of unequal size with softmax pooling, in torch.
 
     python pooled_batch_in_torch.py [STEPS]
 
-Each set holds some hundreds of vectors, one of which decides its class: the one with a large first feature. The model
-gives each vector a score; the softmax of a set's scores weighs its vectors in a sum, without padding. The softmax,
-the weighted sum and their gradients are folds.
+Each set has up to 299 vectors. The vector with a large first feature decides the class of the set. The model computes
+a score for each vector and sums the vectors of a set, weighted by the softmax of their scores. No set is padded. The
+softmax, the weighted sum and their gradients are folds.
 """
 
 import sys

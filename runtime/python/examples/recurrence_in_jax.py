@@ -2,9 +2,9 @@
 
     python recurrence_in_jax.py [STEPS]
 
-`h = decay * h + x` runs along each sequence. The target is made with hidden decays, one for each of four channels;
-the program learns them by Adam. XLA calls folds for the recurrence and for its gradient, which runs backwards along
-each sequence.
+The recurrence is `h = decay * h + x` along each sequence. The target is computed with four hidden decays, one per
+channel, which the program learns with Adam. XLA calls folds for the recurrence and for its gradient, which runs
+backwards along each sequence.
 """
 
 import sys
@@ -19,7 +19,7 @@ import segfold.jax
 CHANNELS = 4
 TRUE_DECAYS = np.array([0.5, 0.8, 0.9, 0.97], np.float32)
 
-# Each element is a pair (decay, x): the map h -> decay * h + x. The fold composes these maps along a sequence.
+# Each element (decay, x) stands for the map h -> decay * h + x. The fold composes these maps along a sequence.
 recurrence = sf.operator("""
 # The running value of h = decay * h + x, from 0 at the begin of each segment.
 operator recurrence(decay: f32, x: f32) -> (each h: f32) {
@@ -32,14 +32,14 @@ operator recurrence(decay: f32, x: f32) -> (each h: f32) {
 
 
 def sequences(random, count):
-    """Makes `count` sequences of 20 to 399 steps, laid end to end. Returns their signals and their offsets."""
+    """Makes `count` sequences of 20 to 399 steps, concatenated. Returns their signals and their offsets."""
     lengths = random.integers(20, 400, count)
     offsets = np.append(0, lengths.cumsum()).astype(np.int32)
     return random.standard_normal((CHANNELS, offsets[-1])).astype(np.float32), offsets
 
 
 def run(decays, signals, offsets):
-    """The recurrence of every channel: a batch of folds, which is one launch."""
+    """Computes the recurrence of every channel, as a batch of folds in one launch."""
     return jax.vmap(lambda decay, x: sf.jax.fold(recurrence, jnp.full_like(x, decay), x, offsets=offsets))(decays, signals)
 
 

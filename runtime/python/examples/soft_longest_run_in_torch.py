@@ -1,11 +1,11 @@
-"""Learns from whole sequences which of their steps count, by a soft longest run, in torch.
+"""Learns from labels of whole sequences which steps belong to an event, with a soft longest run, in torch.
 
     python soft_longest_run_in_torch.py [STEPS]
 
-A sequence of noisy readings is positive if an event was on for twelve steps in a row. Only that is told, not when. The
-model gives each step a score, above 0 where it takes the event to be on. The soft longest run of a sequence is the
-logarithm of the sum of exp(sum of scores) over all its runs of neighbouring steps: a run counts by the sum of its
-scores. Its gradient tells each step how likely it lies in the run that decides.
+A sequence of noisy readings is positive if an event was on for twelve steps in a row. The labels do not say when. The
+model computes a score for each step; a score above 0 means that the event is on. The soft longest run of a sequence
+sums exp(sum of the scores in the run) over all runs of neighbouring steps, and takes the logarithm. Its gradient by a
+step's score is the probability that the step lies in the decisive run.
 """
 
 import sys
@@ -18,7 +18,8 @@ import segfold.torch
 
 READINGS, LEAST_RUN = 3, 12
 
-# Four sums of exp over runs, as logarithms: of the whole part, of runs at its begin, at its end, and anywhere.
+# The state of a part has logarithms of four sums of exp: over the whole part, over runs at its begin, over runs at its
+# end, and over all runs.
 soft_longest_run = sf.operator("""
 operator soft_longest_run(score: f32) -> f32 {
   state { total: f32; head: f32; tail: f32; best: f32 }
@@ -39,7 +40,7 @@ longest = sf.torch.function(soft_longest_run)
 
 
 def longest_of(events):
-    """The length of the longest run of True."""
+    """Returns the length of the longest run of True."""
     ends = np.flatnonzero(np.diff(np.concatenate([[0], events, [0]])))
     return int((ends[1::2] - ends[::2]).max(initial=0))
 

@@ -10,18 +10,18 @@ DLPack, __cuda_array_interface__ or the buffer protocol: give numpy.asarray(offs
 >>> sf.standard.sum(x, offsets=np.array([0, 3, 5, 5, 9]))
 array([ 8.,  6.,  0., 22.], dtype=float32)
 
-* :func:`operator` makes an operator of a text, of a Python class or of a Python function; ``segfold.standard`` holds those
-  that come with segfold.
-* An operator is called with arrays and with segments: ``op(x, offsets=o)``.
-* :func:`stream` folds columns that do not fit into memory, from files and from iterators.
-* :func:`plan` chooses and compiles once, for arrays of the same sizes.
-* :func:`gradient` gives the backward of an operator, as operators.
-* :func:`explain` gives the full texts of all warnings about an operator.
-* :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
-  all of them.
+* :func:`operator` makes an operator from a text, a Python class or a Python function. ``segfold.standard`` holds the standard
+  operators.
+* An operator is called with arrays and segments: ``op(x, offsets=o)``.
+* :func:`stream` folds columns that do not fit into memory, from files and iterators.
+* :func:`plan` chooses and compiles a plan once, for arrays of the same sizes.
+* :func:`gradient` returns the gradient of an operator, as operators.
+* :func:`explain` returns the full texts of all warnings about an operator.
+* :func:`check` searches for counter-examples to an operator's laws. :func:`tune` searches for the fastest plan. :func:`bench`
+  times all stages.
 
-Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError`, :class:`CheckError` and :class:`InternalError`,
-all of them :class:`Error`.
+Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError`, :class:`CheckError` and :class:`InternalError`. All
+derive from :class:`Error`.
 """
 
 import atexit as _atexit
@@ -29,14 +29,14 @@ import sys as _sys
 
 try:
     from . import _segfold
-except ImportError as _error:  # interpreters without a lock load no wheels of the stable ABI
+except ImportError as _error:  # free-threaded interpreters cannot load wheels of the stable ABI
     if getattr(_sys, "_is_gil_enabled", lambda: True)():
         raise
     raise ImportError(
         "this build of segfold is for Python with its lock, and this interpreter runs without; build segfold from "
         "source with it (pip install --no-binary segfold segfold): importing it then turns the lock on"
     ) from _error
-if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # the import has not turned the lock on
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # importing the module has not enabled the lock
     raise ImportError(
         "segfold needs the interpreter's lock, which PYTHON_GIL=0 or -X gil=0 keeps off; without them, importing segfold "
         "turns the lock on"
@@ -84,7 +84,7 @@ from . import cache, standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
 
-bool = bool_  # noqa: A001, F405  not in __all__: after "from segfold import *", bool is Python's
+bool = bool_  # noqa: A001, F405  not in __all__, so that "from segfold import *" leaves Python's bool alone
 
 _operator_docs.install()
 _atexit.register(_segfold.wait_for_abandoned)

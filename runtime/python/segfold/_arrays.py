@@ -1,4 +1,4 @@
-"""Arrays in traced functions: several fields of a state, or several results, under one name."""
+"""Arrays in traced functions. An array stands for several fields of a state, or for several results."""
 
 import operator
 
@@ -8,7 +8,7 @@ from ._refusal import refuse
 
 
 class Entries:
-    """An array in a traced function: ``a.late[h]``. It has a length, and loops take its entries as from a list."""
+    """An array in a traced function, such as ``a.late`` in ``a.late[h]``. It has a length, and can be iterated like a list."""
 
     __slots__ = ("_sf_name", "_sf_values")
 
@@ -41,7 +41,7 @@ class Entries:
         return self._sf_values[at]
 
     def _chosen(self, at):
-        """The entry at a computed index; the last entry if the index lies outside, as in the text form."""
+        """Returns the entry at a computed index. If the index is out of range, returns the last entry, as the text form does."""
         if at._sf_type is None or not at._sf_type.is_integer:
             refuse(f"the index of '{self._sf_name}' is {at._sf_described()}", "an index is an integer: sf.i32(i)")
         *others, chosen = self._sf_values
@@ -64,13 +64,16 @@ Entries.__len__ = lambda self: len(self._sf_values)
 
 
 def flat(members):
-    """Lists ``(name, type)`` of every field. An array in ``members`` gives one field for each entry."""
+    """Returns a list of ``(name, type)`` of all fields. An array in ``members`` contributes one field per entry."""
     return [pair for name, kind in members
             for pair in ([(entry, kind.type) for entry in kind.entries(name)] if isinstance(kind, array) else [(name, kind)])]  # fmt: skip
 
 
 def values_of(members, value):
-    """Maps the name of each member to ``value(name, type)``, and the name of an array to its Entries."""
+    """Returns a dictionary from each member's name to ``value(name, type)``.
+
+    The name of an array is mapped to an Entries object.
+    """
     return {name: Entries(name, [value(entry, kind.type) for entry in kind.entries(name)]) if isinstance(kind, array) else value(name, kind)
             for name, kind in members}  # fmt: skip
 
@@ -80,7 +83,10 @@ def is_list(value):
 
 
 def spread(what, sets, members, at):
-    """Maps names to the values that a part sets. Splits arrays into entries; without ``members``, also lists."""
+    """Returns a dictionary from names to the values that a part sets.
+
+    Splits arrays into entries; without ``members``, also splits lists.
+    """
     arrays = {name: kind for name, kind in members if isinstance(kind, array)}
     spread = {}
     for name, value in sets.items():

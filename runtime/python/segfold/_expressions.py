@@ -1,4 +1,4 @@
-"""Expression trees, which traced functions build."""
+"""Expression trees that traced functions build."""
 
 import itertools
 import math
@@ -10,7 +10,10 @@ _numbers = itertools.count()
 
 
 class Type:
-    """A scalar type. A call converts: ``sf.f32(n)``. An index makes an array of fields: ``sf.f32[4]``."""
+    """A scalar type.
+
+    Calling it converts a value: ``sf.f32(n)``. Indexing it gives the type of an array of fields: ``sf.f32[4]``.
+    """
 
     __slots__ = ("name", "is_float", "is_integer")
 
@@ -20,18 +23,21 @@ class Type:
         self.is_integer = name[0] in "iu"
 
     def __call__(self, value):
-        """``value`` as this type. Integers keep their low bits; floating-point values round toward zero and saturate."""
+        """Converts ``value`` to this type.
+
+        Integers keep their low bits. Floating-point values are rounded toward zero and saturate.
+        """
         return make("convert", (self.name,), (as_value(value),), self)
 
     def __getitem__(self, length):
-        """The type of an array of ``length`` fields, 1 to 256."""
+        """Returns the type of an array of ``length`` fields; ``length`` is 1 to 256."""
         return _kinds.array(self, length)
 
-    __iter__ = None  # otherwise Python would iterate by __getitem__(0), (1), ...
+    __iter__ = None  # otherwise Python would iterate with __getitem__(0), __getitem__(1), ...
 
     @property
     def word(self):
-        """The type's name in this package."""
+        """The type's name in the package segfold."""
         return "bool_" if self.name == "bool" else self.name
 
     def __repr__(self):
@@ -54,7 +60,7 @@ def _type_called(name):
 
 
 def as_type(kind):
-    """The type for a dtype or a scalar type of NumPy. Other objects and unknown dtypes are returned unchanged."""
+    """Returns the type for a NumPy dtype or scalar type. Returns other objects and unknown dtypes unchanged."""
     try:
         return _types[_kinds.type_word(kind)] if _kinds.is_of_numpy(kind) else kind
     except _segfold.InputError:
@@ -62,7 +68,10 @@ def as_type(kind):
 
 
 class Part:
-    """A part of an operator that is being traced: "combine of operator total". Its arguments belong to it."""
+    """A part of an operator that is being traced.
+
+    Its text is, for example, "combine of operator total". Values refer to their part.
+    """
 
     __slots__ = ("text",)
 
@@ -74,18 +83,18 @@ FOREIGN = "a traced value serves the function that was given it, and no other; t
 
 
 class Value:
-    """A value that the operator will compute. Made by tracing, never by hand."""
+    """A value that the operator will compute. Tracing makes it; users never construct one."""
 
     __slots__ = ("_sf_kind", "_sf_facts", "_sf_arguments", "_sf_type", "_sf_number", "_sf_place", "_sf_part")
 
     def __init__(self, kind, facts, arguments, type, part=None):
-        self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
+        self._sf_kind = kind  #: "name", "field", "binary", ...; see bind/trace.cpp
         self._sf_facts = facts
         self._sf_arguments = arguments
-        self._sf_type = type  #: None if made of plain numbers alone: then the context gives the type
+        self._sf_type = type  #: None if the value is made of plain numbers only; its type then follows from the context
         self._sf_number = next(_numbers)  #: greater than the numbers of its arguments
         self._sf_place = place()
-        self._sf_part = part  #: the part that it belongs to; None for numbers and for values such as sf.length()
+        self._sf_part = part  #: the part that the value belongs to; None for numbers and for values such as sf.length()
         if arguments:
             self._sf_part = _part_of(self, arguments, part)
 
@@ -97,13 +106,13 @@ class Value:
         return f"<{self._sf_described()}, traced>"
 
     def _sf_described(self):
-        """Describes the value in messages: "a value of f32", "the number 0.5"."""
+        """Describes the value for messages: "a value of f32", "the number 0.5"."""
         if self._sf_kind == "number":
             return f"the number {self._sf_facts[0]}"
         return "a bare number" if self._sf_type is None else f"a value of {self._sf_type}"
 
     def _sf_origin(self):
-        """Names the value and its part in messages: "field 'sum' of combine of operator total"."""
+        """Names the value and its part for messages: "field 'sum' of combine of operator total"."""
         what = (f"field '{self._sf_facts[1]}'" if self._sf_kind == "field" else f"'{self._sf_facts[0]}'" if self._sf_kind == "name"
                 else f"an element of table '{self._sf_facts[0]}'" if self._sf_kind == "gather" else self._sf_described())
         return f"{what} of {self._sf_part.text}"
@@ -287,13 +296,13 @@ class Value:
 
     def __getattr__(self, name):
         if name.startswith("_"):
-            raise AttributeError(name)  # Python and libraries look for private and special attributes
+            raise AttributeError(name)  # Python and libraries probe for private and special attributes
         _of_numpy.refuse_attribute(name, "a traced value is one number, and has no '{}'")
 
     def __array_ufunc__(self, function, method, *inputs, **words):
         name = function.__name__
         if method == "__call__" and not words and name in _of_numpy.OPERATORS and len(inputs) == 2:
-            return _of_numpy.OPERATORS[name](*map(as_value, inputs))  # numpy.float32(2) * x
+            return _of_numpy.OPERATORS[name](*map(as_value, inputs))  # as in numpy.float32(2) * x
         _of_numpy.refuse_function(name if method == "__call__" else f"{name}.{method}")
 
     def __array_function__(self, function, types, arguments, words):
@@ -315,7 +324,7 @@ _UNARY = {"~": "invert", "+": "pos", "abs": "abs", "int": "int", "float": "float
 
 
 def refuse_operations(kind):
-    """Makes instances of ``kind``, which are no values, refuse operators that Python defines for any object, such as ``==``.
+    """Makes instances of ``kind``, which are not values, refuse operators such as ``==`` that Python defines for all objects.
 
     The message names the object by ``_sf_told()`` and ends with the advice ``_sf_advice(symbol)``.
     """
@@ -335,7 +344,7 @@ def refuse_operations(kind):
 
 
 class Table:
-    """A side table in a traced function, read at any place: ``t[i]``."""
+    """A side table in a traced function, which may be read at any index: ``t[i]``."""
 
     __slots__ = ("name", "type", "part")
 
@@ -376,7 +385,7 @@ def make(kind, facts, arguments, type, part=None):
 
 
 def _part_of(made, arguments, part):
-    """Returns the part to which a new value belongs: that of its arguments. Refuses arguments of different parts."""
+    """Returns the part of a new value, which is the part of its arguments. Refuses arguments from different parts."""
     of = made
     for value in arguments:
         if value._sf_part is None or value._sf_part is part:
@@ -396,7 +405,7 @@ def call(name, arguments, type):
 
 
 def as_value(value, whose="", at=None):
-    """Returns a traced value; converts a plain number. Messages name the owner, ``whose``, and the place, ``at``."""
+    """Returns ``value`` as a traced value; converts a plain number. Messages name the owner ``whose`` and the place ``at``."""
     if isinstance(value, Value):
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":
@@ -420,7 +429,7 @@ def _real(value):
 
 
 def literal_type(values):
-    """The type of the first typed value; None if all are bare numbers."""
+    """Returns the type of the first typed value; None if all values are plain numbers."""
     return next((value._sf_type for value in values if value._sf_type is not None), None)
 
 

@@ -1,4 +1,4 @@
-"""Arguments of folds in graphs of torch and JAX. A graph holds an operator as its text, and arrays by position."""
+"""Prepares arguments of folds in graphs of torch and JAX. A graph holds an operator as text, and arrays by position."""
 
 import typing
 
@@ -6,7 +6,7 @@ from . import _segfold
 from ._results import standing_for
 
 
-_operators = {}  # text -> operator: for an operator that the user made, the user's own object
+_operators = {}  # operators keyed by their text; these are the objects that the user made
 
 
 def operator_of_text(text):
@@ -16,14 +16,14 @@ def operator_of_text(text):
 
 
 def text_of(op):
-    """The text of an operator of fixed types, by which operator_of_text() finds it again."""
+    """Returns the text of an operator with fixed types, from which operator_of_text() returns the operator again."""
     text = op._origin()[1]
     _operators.setdefault(text, op)
     return text
 
 
 def arrays_given(parameters, name, signature, columns, named):
-    """The arrays of a call in the order of the parameters. Takes them out of ``named``."""
+    """Returns the arrays of a call in the order of the parameters. Removes them from ``named``."""
     arrays = list(columns)
     for parameter in parameters[len(columns) :]:
         if parameter not in named:
@@ -35,7 +35,10 @@ def arrays_given(parameters, name, signature, columns, named):
 
 
 def segments_given(arrays, uniform):
-    """Returns the layout's name and its arrays. ``arrays`` lists ``(name, value)`` of each argument for segments."""
+    """Returns the name of the layout and its arrays.
+
+    ``arrays`` is a list of ``(name, value)`` for each argument that gives segments.
+    """
     layout, segments = "whole", []
     for name, value in arrays:
         if value is not None:
@@ -58,10 +61,12 @@ def segments_given(arrays, uniform):
 
 
 def gradient_by_steps(made, op, arrays, of_results, run):
-    """Computes the gradient of `op` that `made` describes. ``run(step, arrays)`` lists the results of `step`.
+    """Computes a gradient.
 
-    `of_results` holds the gradients of the results by name. The gradient by a scalar has the scalar's shape; the
-    gradient by a table has an entry for each segment.
+    ``made`` is the gradient of ``op``, and ``run(step, arrays)`` returns the list of results of one step.
+
+    ``of_results`` maps the names of results to their gradients. The gradient by a scalar has the shape of the scalar. The
+    gradient by a table has one entry per segment.
     """
     given = dict(zip((name for name, _, _ in op.parameters), arrays))
     model = given[made.wrt]
@@ -76,12 +81,12 @@ def gradient_by_steps(made, op, arrays, of_results, run):
 
 
 def kinds_of(op):
-    """Lists the kind of each parameter: "column", "table" or "scalar"."""
+    """Returns the kind of each parameter: "column", "table" or "scalar"."""
     return ["scalar" if name in op.scalars else "table" if is_table else "column" for name, _, is_table in op.parameters]
 
 
 class Form(typing.NamedTuple):
-    """What defines a fold besides arrays: the operator's text, the layout, and the length of ``uniform`` segments."""
+    """Defines a fold together with its arrays: the operator's text, the layout, and the length of ``uniform`` segments."""
 
     text: str
     layout: str
@@ -89,7 +94,7 @@ class Form(typing.NamedTuple):
 
 
 def num_segments(form, num_elements, segments):
-    """Computes the number of segments from shapes. Not for keys and flags: only a fold can count their segments."""
+    """Returns the number of segments, computed from shapes. Not for keys and flags, whose segments only a fold can count."""
     if form.layout == "whole":
         return 1
     if form.layout == "uniform":
@@ -98,12 +103,16 @@ def num_segments(form, num_elements, segments):
 
 
 def flattened(library, form, size, arrays, segments):
-    """Lays the entries of a batch end to end, so that one fold serves all: returns its form, arrays and segments.
+    """Concatenates the entries of a batch so that one fold serves all of them.
 
-    Returns None if each entry needs its own fold. `arrays` and `segments` hold pairs: an array, and whether its first
-    dimension is the batch, which has `size` entries.
-    `library` has functions for these arrays. Results must not depend on an entry's place in the batch: a column
-    replaces `index`, and tables that are read at [segment] are laid end to end too.
+    Returns the form, the arrays and the segments of this fold.
+
+    Returns None if each entry needs a fold of its own. ``arrays`` and ``segments`` hold pairs of an array and a flag. If the
+    flag is true, the array's first dimension is the batch, which has ``size`` entries. ``library`` has functions for these
+    arrays.
+
+    Results must not depend on an entry's place in the batch. A column therefore replaces ``index``, and tables that are read at
+    [segment] are concatenated too.
     """
     op = operator_of_text(form.text)
     reads_index, reads_segment, by_segment = _segfold.places_read(op)
@@ -142,8 +151,8 @@ def flattened(library, form, size, arrays, segments):
     if form.layout == "whole":
         return Form(text, "lengths", 0), flat, [library.zeros(size, flat[0])]
     parts = [library.widened(whole(part, is_part), size * length) for part, is_part in segments]
-    # Wrong segments of one entry must not change other entries. On the host they become -1, which the fold refuses.
-    # On a GPU, where a fold checks no segments, right segments replace them.
+    # Invalid segments of one entry must not change other entries. On the host they become -1, which the fold
+    # refuses. A fold on a GPU does not check segments, so valid segments replace the invalid ones there.
     if form.layout == "lengths":
         is_right = (parts[0] >= 0).all(1, keepdims=True) & (parts[0].sum(1, keepdims=True) == length)
         instead = library.places(count, parts[0])[None] == count - 1

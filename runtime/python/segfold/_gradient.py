@@ -1,4 +1,4 @@
-"""Gradients of operators, as operators that run in turn."""
+"""Gradients of operators. A gradient is computed by operators that run one after the other."""
 
 import functools
 import typing
@@ -8,24 +8,24 @@ from ._results import standing_for
 
 
 class Gradient:
-    """The backward of an operator by one parameter; :func:`segfold.gradient` makes it.
+    """The gradient of an operator by one parameter, made by :func:`segfold.gradient`.
 
-    Printed, it is the text of its operators. A call runs them: it takes the gradients of the results, then what the operator
-    takes, and the segments, by position or by name. It returns the gradient: by a column a value for each element, by a table a
-    value for each segment, by a scalar one value.
+    Printing it shows the text of its operators. A call runs them. The call takes the gradients of the results, then the
+    arguments of the operator, and the segments, by position or by name. It returns the gradient, which has one value per
+    element for a column, one per segment for a table, and one value for a scalar.
     """
 
     def __init__(self, op: _segfold.Operator, wrt: str):
         self.operator = op  #: the operator
-        self.wrt = wrt  #: the parameter
+        self.wrt = wrt  #: name of the parameter
         self._name = f"gradient of {op.name} by {wrt}"
         self._of_type: typing.Dict[str, typing.Any] = {}
-        made = self._made(_example(op))  # an operator without a gradient is refused here, not in a call
+        made = self._made(_example(op))  # throws here if the operator has no gradient
         self.means: str = made[0]  #: "sums", "totals", "places", "reverse scan", "scan" or "two scans"
-        self.result: str = made[1]  #: the name of the gradient, ``"grad_x"``
-        self.of: typing.Tuple[str, ...] = made[2]  #: the results and outputs whose gradients are taken
-        self.names: typing.Tuple[str, ...] = made[3]  #: names of these gradients, ``("grad_mean", "grad_variance")``
-        #: the operators in the order in which they run; if ``T`` is open, for one type
+        self.result: str = made[1]  #: name of the gradient, such as ``"grad_x"``
+        self.of: typing.Tuple[str, ...] = made[2]  #: results and outputs whose gradients are inputs
+        self.names: typing.Tuple[str, ...] = made[3]  #: names of these inputs, such as ``("grad_mean", "grad_variance")``
+        #: the operators in the order in which they run; if ``T`` is open, those for one type
         self.operators: typing.Tuple[_segfold.Operator, ...] = made[4]
 
     def _made(self, op):
@@ -60,7 +60,7 @@ class Gradient:
         found = given[self.result]
         if self.wrt not in self.operator.scalars:
             return found
-        if str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16"):  # the sum may exceed their range
+        if str(found.dtype).rpartition(".")[2] in ("float16", "bfloat16"):  # the sum may exceed the range of these types
             found = found.astype("float32") if hasattr(found, "astype") else found.float()
         return found.sum()
 
@@ -69,7 +69,7 @@ class Gradient:
 
     @property
     def text(self) -> str:
-        """The operators in the text form."""
+        """The text of the operators."""
         return "\n".join(step.text for step in self.operators)
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class Gradient:
 
 
 def _example(op):
-    """Returns the operator. If its type is open, returns the operator for one type of floats."""
+    """Returns the operator. If its type is open, returns the operator for one floating-point type."""
     if not op.is_generic:
         return op
     return op.typed(next((type for type in ("f32", "f64", "f16", "bf16") if type in op.types), op.types[0]))
@@ -88,18 +88,17 @@ def _gradient(op, wrt):
     return Gradient(op, wrt)
 
 
-@functools.lru_cache(maxsize=256)  # derives the gradient, which takes some milliseconds
+@functools.lru_cache(maxsize=256)  # cached, because deriving the gradient takes some milliseconds
 def has_zero_gradient(op, wrt):
     return _segfold.has_zero_gradient(op, wrt)
 
 
 def gradient(operator: _segfold.Operator, wrt: str) -> Gradient:
-    """The gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
+    """Returns the gradient of an operator by the parameter ``wrt``, as operators that can be read and run.
 
-    ``wrt`` names a column of floats, a table of floats that is read only at ``[segment]``, or a scalar.
-
-    ``means`` tells how it is made: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
-    reason if there is none.
+    ``wrt`` names a column of floats, a table of floats that is read only at ``[segment]``, or a scalar. The member ``means``
+    says how the gradient is computed: by sums, by totals, by places of chosen elements, or by scans. Raises InputError with the
+    reason if there is no gradient.
 
     >>> import numpy as np, segfold as sf
     >>> by_x = sf.gradient(sf.standard.sum_of_squares, wrt="x")

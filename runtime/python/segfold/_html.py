@@ -1,4 +1,4 @@
-"""HTML for notebooks: highlighted emitted text, plans, laws, benches. Everything is escaped."""
+"""HTML for notebooks: highlighted text, plans, laws and benches. All text is escaped."""
 
 import html
 import re
@@ -23,7 +23,7 @@ _STYLE = {
 
 
 def highlighted(source):
-    """Text of the language, of CUDA or of C++ as HTML."""
+    """Returns text of the operator language, CUDA or C++ as highlighted HTML."""
     parts = []
     for match in _TOKEN.finditer(source):
         kind, text = match.lastgroup, html.escape(match.group())
@@ -48,12 +48,12 @@ def _table(rows):
 
 
 def operator_html(op):
-    """An operator: its text."""
+    """Returns the text of an operator as HTML."""
     return highlighted(op.text)
 
 
 def plan_html(plan):
-    """A plan: its facts, then the operator and the emitted text, which are folded away at first."""
+    """Returns a plan as HTML: its facts, then the operator and the emitted text in collapsed sections."""
     rows = [("operator", plan.operator.signature), ("back end", f"{plan.backend}: {plan.device}")]
     rows += plan.explain().items()
     parts = [_table(rows), _folded("operator", highlighted(plan.operator.text))]
@@ -63,7 +63,7 @@ def plan_html(plan):
 
 
 def laws_html(report):
-    """The findings on an operator's laws."""
+    """Returns the findings on an operator's laws as an HTML table."""
     colours = {"refuted": "#d73a49", "proved": "#22863a", "holds_exhaustively": "#22863a"}
     rows = "".join(
         f'<tr><th style="text-align:left">{html.escape(finding.law)}</th>'
@@ -75,7 +75,7 @@ def laws_html(report):
 
 
 def bench_html(bench):
-    """A bench: its table, below a drawing of its chart where vl-convert is installed."""
+    """Returns a bench as HTML: its table, and above it a drawing of its chart if vl-convert is installed."""
     table = f"<pre>{html.escape(str(bench))}</pre>"
     if not bench.chart:
         return table

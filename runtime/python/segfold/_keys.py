@@ -1,14 +1,14 @@
-"""Keys of several columns: a tuple of arrays, or an array with a row for each element."""
+"""Keys of several columns, given as a tuple of arrays or as an array with a row for each element."""
 
 import sys
 
 from . import _segfold
 
-_OF_NO_TYPE = "OSUTmM"  # NumPy's kinds of dtypes: objects, bytes, texts, durations, dates
+_OF_NO_TYPE = "OSUTmM"  # NumPy's dtype kinds for objects, bytes, texts, durations and dates
 
 
 def starts(keys):
-    """The columns of keys, and a flag for each element: true if a key differs from that of the element before."""
+    """Returns the key columns, and a flag for each element that is true if a key differs from the previous element's."""
     columns = tuple(_array(column) for column in keys) if isinstance(keys, (tuple, list)) else _array(keys)
     changes = None
     for column in columns if isinstance(columns, tuple) else (columns,):
@@ -20,13 +20,13 @@ def starts(keys):
 
 
 def of_segments(columns, flags):
-    """The keys of each segment, in the form of ``columns``: a tuple of columns, or one array."""
+    """Returns the keys of each segment, in the form of ``columns`` (a tuple of columns, or one array)."""
     flags = flags != 0
     return tuple(_taken(column, flags) for column in columns) if isinstance(columns, tuple) else _taken(columns, flags)
 
 
 def has_texts(keys):
-    """Whether keys are texts, dates or other objects, or columns that hold them."""
+    """Returns whether keys are texts, dates or other objects, or columns of these."""
     if _library(keys) == "pyarrow":
         return not str(getattr(keys, "type", "")).startswith(("int", "uint", "halffloat", "float", "double", "bool"))
     kind = getattr(getattr(keys, "dtype", None), "kind", None)
@@ -34,7 +34,10 @@ def has_texts(keys):
 
 
 def columns(keys, word):
-    """Lists ``(name, column)`` of numbers on the host. Numbers texts and other objects; dates become integers."""
+    """Returns a list of ``(name, column)`` of numbers on the host.
+
+    Texts and other objects are replaced by ranks, dates by integers.
+    """
     if isinstance(keys, (tuple, list)):
         given = [(f"{word}[{i}]", column) for i, column in enumerate(keys)]
     elif len(getattr(keys, "shape", ())) == 2:
@@ -71,7 +74,7 @@ def _numbers(column, name):
             return _ranks(array, name)
     except _segfold.InputError:
         raise
-    except Exception as error:  # from the column's library, or from comparing its objects
+    except Exception as error:  # raised by the column's library, or by comparing its objects
         raise _segfold.InputError(f"'{name}' holds objects that have no order as keys ({type(error).__name__}: {error})") from None
     return numpy.ascontiguousarray(array)
 
@@ -82,7 +85,7 @@ def _num_nulls(column):
 
 
 def _on_host(column):
-    """A column as an array of NumPy, without loss."""
+    """Returns a column as a NumPy array, without loss."""
     import numpy
 
     if _library(column) == "polars":
@@ -94,7 +97,7 @@ def _on_host(column):
 
 
 def _ranks(array, name):
-    """The rank of each entry of a column of objects among the column's distinct entries."""
+    """Returns the rank of each entry of a column of objects among the column's distinct entries."""
     import numpy
 
     array = array.astype(object) if array.dtype.kind == "T" else array
@@ -113,7 +116,7 @@ def _is_on_gpu(column):
 
 
 def at(keys, places):
-    """The keys at ``places``, in the form of ``keys``: a tuple of columns, or one array."""
+    """Returns the keys at the indices ``places``, in the form of ``keys`` (a tuple of columns, or one array)."""
     return tuple(_taken_at(column, places) for column in keys) if isinstance(keys, (tuple, list)) else _taken_at(keys, places)
 
 
@@ -130,7 +133,10 @@ def _library(array):
 
 
 def _array(column):
-    """A column that can be compared and indexed: arrays of torch, CuPy and JAX unchanged, other arrays as NumPy's."""
+    """Returns a column that can be compared and indexed.
+
+    Arrays of torch, CuPy and JAX are unchanged; others become NumPy arrays.
+    """
     if _library(column) in ("torch", "cupy", "jax", "jaxlib"):
         return column
     import numpy
@@ -139,16 +145,16 @@ def _array(column):
 
 
 def _bits(column):
-    """The bits of numbers as integers: keys are equal if their bits are equal, so NaN equals NaN."""
+    """Returns the bits of numbers as integers. Keys are equal if their bits are equal, so a NaN equals itself."""
     if _library(column) == "torch":
         torch = sys.modules["torch"]
-        # Not every torch compares and indexes unsigned integers of more than 8 bits.
+        # Some versions of torch cannot compare or index unsigned integers of more than 8 bits.
         return column.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[column.element_size()])
     return column if column.dtype.kind in "biu" else column.view(f"u{column.dtype.itemsize}")
 
 
 def _with_first(changes, column):
-    """Adds the flag of the first element, which begins a segment."""
+    """Adds the flag of the first element, which always begins a segment."""
     if _library(column) == "torch":
         flags = column.new_ones(len(column), dtype=sys.modules["torch"].bool)
     elif _library(column) in ("jax", "jaxlib"):

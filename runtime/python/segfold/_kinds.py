@@ -1,4 +1,4 @@
-"""Annotations of operators for parameters other than plain columns, and for results of elements; names of types."""
+"""Annotations for operators written in Python, except plain columns. Also names of types."""
 
 import sys
 
@@ -13,13 +13,13 @@ _NEAR = {"float": "f32 or f64", "double": "f64", "half": "f16", "int": "i32 or i
 
 
 def is_of_numpy(given):
-    """Whether ``given`` is a dtype or a scalar type of NumPy."""
+    """Returns whether ``given`` is a NumPy dtype or scalar type."""
     numpy = sys.modules.get("numpy")
     return bool(numpy) and (isinstance(given, numpy.dtype) or (isinstance(given, type) and issubclass(given, numpy.generic)))
 
 
 def type_word(given):
-    """The name of a type, such as "f32". The type is given as segfold's, as a dtype of NumPy or torch, or by name."""
+    """Returns the name of a type, such as "f32". ``given`` is a type of segfold, a dtype of NumPy or torch, or a name."""
     word = given if isinstance(given, str) else "bool" if given is bool else str(given)
     if is_of_numpy(given):
         word = sys.modules["numpy"].dtype(given).name
@@ -37,7 +37,7 @@ def type_word(given):
 
 
 def refuse_kind(what, kind, example, at):
-    """Refuses an annotation that is no type of segfold. The message suggests the type that is probably meant."""
+    """Refuses an annotation that is not a type of segfold. The message suggests the type that was probably meant."""
     shown = repr(kind)
     if isinstance(kind, type):
         shown = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -50,7 +50,7 @@ def refuse_kind(what, kind, example, at):
 
 
 class array:
-    """The annotation of an array of fields of a state, or of results: ``sf.i32[24]`` is 24 numbers."""
+    """The annotation of an array of state fields or of results: ``sf.i32[24]`` is an array of 24 numbers."""
 
     __slots__ = ("type", "length")
 
@@ -69,16 +69,16 @@ class array:
         return f"{self.type}[{self.length}]"
 
     def __call__(self, *values):
-        """Always refuses. It exists because NamedTuple of Python 3.10 takes only annotations that can be called."""
+        """Always refuses. NamedTuple of Python 3.10 requires annotations that can be called."""
         refuse(f"{self!r} converts no values", f"convert each entry, as in {self.type!r}(x)")
 
     def entries(self, name):
-        """The names of the fields of which an array called ``name`` consists."""
+        """Returns the names of the fields of an array called ``name``."""
         return [f"{name}_{k}" for k in range(self.length)]
 
 
 class table:
-    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``.
+    """The annotation of a side table: ``weights: sf.table(sf.f32)`` may be read at any index, as in ``weights[i]``.
 
     ``sf.table(sf.row(sf.f32))`` is a table of rows of features.
     """
@@ -89,21 +89,27 @@ class table:
 
 
 class row:
-    """The annotation of a column of rows: ``x: sf.row(sf.f32)`` is an array ``[n, K]``; the operator folds each of K features alone."""
+    """The annotation of a column of rows.
+
+    ``x: sf.row(sf.f32)`` is an array ``[n, K]``, and the operator folds each of the K features separately.
+    """
 
     def __init__(self, type):
         self.type = type
 
 
 class each:
-    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` or ``scan`` computes it."""
+    """The annotation, in ``results``, of an output with a value for every element: ``sf.each(sf.f32)``.
+
+    ``map`` or ``scan`` computes it.
+    """
 
     def __init__(self, type):
         self.type = type
 
 
 class scalar:
-    """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
+    """The annotation of a scalar. ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given in each call."""
 
     def __init__(self, type):
         self.type = type

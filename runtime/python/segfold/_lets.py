@@ -1,4 +1,4 @@
-"""Chooses the values of a traced part that get names (``let``), so the text reads like the function and repeats nothing."""
+"""Chooses which values of a traced part get names (``let``), so that the text resembles the function and repeats nothing."""
 
 import collections
 
@@ -13,11 +13,10 @@ _WORDS = set(
 
 
 def lets_of(sets, found, taken):
-    """Lists ``(value, name)`` of each value that gets a name, in the order in which the values were made.
+    """Returns a list of ``(value, name)`` of the values that get names, in the order in which they were made.
 
-    Three kinds of values get names: local variables (``found``), values at which a deep tree, such as a loop's, is
-    cut, and nested operations that are used more than once. ``sets`` are the values that the part sets; ``taken``
-    are names in other use.
+    These are local variables (``found``), nested operations that are used more than once, and values at which a deep tree, such
+    as a loop's, is cut. ``sets`` are the values that the part sets. ``taken`` are names that are already in use.
     """
     used, uses, open_values = {}, collections.Counter(), list(sets.values())
     while open_values:
@@ -38,9 +37,9 @@ def lets_of(sets, found, taken):
     for name, value in found.items():
         if isinstance(value, Value) and value._sf_number in used and value._sf_arguments and value._sf_number not in lets:
             bind(value, name)
-    always, depths, steps = _always_evaluated(sets), {}, 0  # levels of each value down to the nearest names
-    harmless = set()  # values that may be computed even if their condition does not hold
-    varying = set()  # values that depend on more than constants
+    always, depths, steps = _always_evaluated(sets), {}, 0  # depths: number of levels from each value down to the nearest named values
+    harmless = set()  # values that may be computed even if the condition around them is false
+    varying = set()  # values that depend on something other than constants
     for number in sorted(used):
         value, arguments = used[number], used[number]._sf_arguments
         depths[number] = 1 + max((0 if below._sf_number in lets else depths[below._sf_number] for below in arguments), default=0)
@@ -57,7 +56,7 @@ def lets_of(sets, found, taken):
 
 
 def _always_evaluated(sets):
-    """The numbers of the values that are computed under all conditions."""
+    """Returns the numbers of the values that are computed under all conditions."""
     always, open_values = set(), list(sets.values())
     while open_values:
         value = open_values.pop()
@@ -69,7 +68,10 @@ def _always_evaluated(sets):
 
 
 def _may_fail(value):
-    """Whether a value may be computed only if its condition holds: a table read, an integer division or a shift."""
+    """Returns whether a value may be computed only if its condition holds.
+
+    Table reads, integer divisions and shifts are such values.
+    """
     symbol = value._sf_facts[0] if value._sf_kind == "binary" else None
     is_division = symbol in ("/", "%") and (value._sf_type is None or value._sf_type.is_integer)
     return value._sf_kind == "gather" or is_division or symbol in ("<<", ">>")

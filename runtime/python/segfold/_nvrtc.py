@@ -1,4 +1,4 @@
-"""Finds NVRTC, the CUDA compiler, in Python's packages."""
+"""Finds NVRTC, the CUDA compiler, among Python packages."""
 
 import importlib.util
 import os
@@ -6,7 +6,7 @@ import sys
 
 
 def places():
-    """Folders that may hold libnvrtc: first the folders of NVIDIA's wheels, then the folder that cuda-pathfinder finds."""
+    """Returns the folders that may hold libnvrtc: the folders of NVIDIA's wheels, then the folder found by cuda-pathfinder."""
     found = []
     for entry in sys.path:
         for folder in ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"):
@@ -27,5 +27,5 @@ def _from_pathfinder():
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
         return os.path.dirname(load_nvidia_dynamic_lib("nvrtc").abs_path)
-    except Exception:  # after any failure, the other places are still searched
+    except Exception:  # whatever fails, the other folders are still searched
         return None

@@ -1,10 +1,10 @@
-"""Refuses traced values in NumPy's functions, with advice: they are not numbers yet."""
+"""Refuses traced values in NumPy functions, with advice. A traced value is not a number, so NumPy cannot compute with it."""
 
 import operator
 
 from ._refusal import refuse
 
-#: Python's operator for each function that a number of NumPy calls, as in numpy.float32(2) * x.
+#: Python's operator for each NumPy function that a NumPy number calls, as in numpy.float32(2) * x.
 OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
@@ -16,7 +16,7 @@ OPERATORS = {
 _OF_ONE = "sqrt exp exp2 expm1 log log2 log1p sin cos tanh floor ceil absolute isnan isfinite logical_not"
 _OF_TWO = "minimum maximum power copysign logical_and logical_or"
 
-#: The expression to write instead of a function of NumPy.
+#: The expression to write instead of a NumPy function.
 _INSTEAD = {
     **{name: f"sf.{name}(x)" for name in _OF_ONE.split()},
     **{name: f"sf.{name}(x, y)" for name in _OF_TWO.split()},
@@ -32,7 +32,7 @@ _INSTEAD = {
     "astype": "sf.f32(x), which converts",
 }  # fmt: skip
 
-#: The expression to write instead of a function over all elements of an array.
+#: The expression to write instead of a NumPy function over all elements of an array.
 _OF_ELEMENTS = {
     "sum": "a + b", "nansum": "a + b", "cumsum": "a + b", "add.reduce": "a + b", "count_nonzero": "a + b", "prod": "a * b",
     "cumprod": "a * b", "max": "sf.maximum(a, b)", "amax": "sf.maximum(a, b)", "nanmax": "sf.maximum(a, b)", "min": "sf.minimum(a, b)",
@@ -51,19 +51,19 @@ def _advice(name):
 
 
 def refuse_function(name):
-    """Refuses a traced value as an argument of a function of NumPy."""
+    """Refuses a traced value as an argument of a NumPy function."""
     refuse(f"a traced value is no number yet, so numpy.{name} cannot take it",
            _advice(name) or "write it with the operators of Python and functions such as sf.exp and sf.maximum")
 
 
 def refuse_array():
-    """Refuses to convert a traced value to an array or a number of NumPy."""
+    """Refuses to convert a traced value to a NumPy array or number."""
     refuse("a traced value is no number yet, so that NumPy can make no array and no number of it",
            "sf.f32(x) converts, as numpy.float32(x) does with numbers")
 
 
 def refuse_attribute(name, message, hint=""):
-    """Refuses an attribute that no traced value has; ``message`` has `{}` in place of its name."""
+    """Refuses an attribute that traced values lack. In ``message``, ``{}`` stands for the attribute's name."""
     if name == "dtype":
         hint = "x.type is its type, as sf.f32"
     refuse(message.format(name), _advice(name) or hint)

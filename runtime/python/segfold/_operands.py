@@ -1,4 +1,4 @@
-"""The states that traced functions receive: with several fields, and with one field."""
+"""The states that traced functions receive."""
 
 from ._arrays import values_of
 from ._expressions import Value, make, refuse_operations
@@ -12,7 +12,7 @@ def _refuse_assignment(name, fields):
 
 
 class State:
-    """An operand of several fields in a traced function: ``a.mean``. ``dict(a, mean=m)`` has the other fields of ``a``."""
+    """A state with several fields in a traced function, read as ``a.mean``. ``dict(a, mean=m)`` copies its other fields."""
 
     _sf_described = "a state"
 
@@ -36,7 +36,7 @@ class State:
         if name == "keys":
             return fields.keys
         if name.startswith("__"):
-            raise AttributeError(name)  # Python and NumPy look for special methods
+            raise AttributeError(name)  # Python and NumPy probe for special methods
         refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
 
     def __setattr__(self, name, value):
@@ -62,11 +62,14 @@ class State:
         refuse("a traced state is no value yet, so that no dict or set can look it up", self._sf_listed())
 
 
-refuse_operations(State)  # by default, Python would compare states by their addresses
+refuse_operations(State)  # by default, Python would compare states by address
 
 
 class OneField(Value):
-    """An operand of one field. It is the field's value; the attribute with the field's name gives the same value."""
+    """A state with one field in a traced function.
+
+    It is the field's value; the attribute with the field's name is the same value.
+    """
 
     __slots__ = ("_sf_field",)
 

@@ -1,4 +1,4 @@
-"""Operators from Python classes and functions."""
+"""Makes operators from Python classes and functions."""
 
 import dataclasses
 import difflib
@@ -19,16 +19,16 @@ _PARTS = ("lift", "combine", "append", "finish", "empty", "map", "scan", "revers
 _SCANS = ("scan", "reverse_scan")
 _OF_ELEMENTS = ("map", *_SCANS)
 _LAWS = ("commutative", "idempotent")
-_NAMES = ("state", *_PARTS, "results", "laws")  # names of a class that are not columns
+_NAMES = ("state", *_PARTS, "results", "laws")  # attributes of a class that are not columns
 _A_TYPE = "an annotation is a type of segfold: sf.f32"
 
 
 def operator_of(definition, **words):
-    """An operator of a class or of a function; see :func:`segfold.operator`."""
+    """Makes an operator from a class or a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
         made = _of_class(definition, words)
-        made.state = definition.state  # so that the state of another operator can inherit these fields
-        made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
+        made.state = definition.state  # lets the state of another operator inherit these fields
+        made.__mro_entries__ = lambda bases: (definition,)  # a class with this operator as its base inherits from the definition
         return made
     return _of_function(definition, words)
 
@@ -70,34 +70,37 @@ def _of_class(made, words):
 
 
 def _attributes(made):
-    """The attributes of a class and of its bases, by name, without the attributes of `object`."""
+    """Returns the attributes of a class and its bases by name, except the attributes of ``object``."""
     held = {name: value for base in reversed(made.__mro__[:-1]) for name, value in vars(base).items()}
     return {name: value.__func__ if isinstance(value, staticmethod) else value for name, value in held.items()}
 
 
 def _default_of(state, name):
-    """The identity that the class of a state gives a field. Named tuples and data classes store it in different places."""
+    """Returns the identity of a field in the class of a state. Named tuples and data classes store it in different places."""
     if name in getattr(state, "_field_defaults", {}):
         return state._field_defaults[name]
     if name in getattr(state, "__dataclass_fields__", {}):
         default = state.__dataclass_fields__[name].default
         return None if default is dataclasses.MISSING else default
     held = _attributes(state).get(name)
-    # A named tuple holds a descriptor for a field without a default.
+    # A named tuple has a descriptor for a field without a default.
     return None if name in getattr(state, "_fields", ()) else held
 
 
 def _annotations(made):
-    """The annotations of a class and of its bases, the bases first."""
+    """Returns the annotations of a class and its bases, those of the bases first."""
     return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in _own_annotations(base).items()}
 
 
 def _own_annotations(made):
-    """The annotations of a class without its bases, or of a function. Texts are evaluated in its scope."""
+    """Returns the annotations of a class without its bases, or of a function.
+
+    Annotations given as strings are evaluated in its scope.
+    """
     whose = getattr(made, "__name__", repr(made))
     try:
         annotations = inspect.get_annotations(made)
-    except NameError as error:  # Python 3.14 evaluates annotations here
+    except NameError as error:  # Python 3.14 evaluates annotations only here
         refuse(f"an annotation of {whose} cannot be read: {error}", _A_TYPE, _place_of(made))
     known = getattr(made, "__globals__", None) or vars(sys.modules.get(getattr(made, "__module__", None), typing))
     frame = caller()
@@ -164,8 +167,10 @@ def _of_function(function, words):
 
 
 def _arguments_of(what, function, known=()):
-    """The names of a part's arguments. A trailing argument with a default, such as ``k=k``, counts only if `known`
-    has its name."""
+    """Returns the names of a part's arguments.
+
+    Omits a trailing argument with a default, such as ``k=k``, unless its name is in ``known``.
+    """
     try:
         parameters = list(inspect.signature(function).parameters.values())
         while parameters and parameters[-1].default is not inspect.Parameter.empty and parameters[-1].name not in known:
@@ -186,7 +191,7 @@ def _place_of(definition):
 
 
 class _Column(typing.NamedTuple):
-    """A column, a table or a scalar; a scalar is a table as well."""
+    """A column, table or scalar. A scalar also counts as a table."""
 
     name: str
     type: Type
@@ -212,7 +217,7 @@ def _columns(annotations, at):
 
 
 def _declared_results(results, at):
-    """Lists ``(name, type, is_each)`` of each result that ``results`` declares."""
+    """Returns a list of ``(name, type, is_each)`` of the results declared by ``results``."""
     if results is None:
         return []
     results = as_type(results)
@@ -230,25 +235,28 @@ def _declared_results(results, at):
 
 
 class _Tracer:
-    """Traces the parts of one operator: runs each with traced values."""
+    """Traces the parts of one operator, by running each with traced values."""
 
     def __init__(self, at, name, columns, members, declared):
         self.at = at
         self.name = name
         self.columns = columns
-        self.members = members  #: ``(name, type or array)`` of the state
+        self.members = members  #: ``(name, type or array)`` of each member of the state
         self.result_members = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
         self.part = None  #: the part that is being traced
         self.scan_states = ("before", "through")  #: names of the states of a scan
-        self.shares_outputs = False  #: whether both map and a scan set outputs
+        self.shares_outputs = False  #: true if both map and scan set outputs
 
     @property
     def results(self):
         return flat(self.result_members)
 
     def node(self, value, names, known):
-        """A value in the form that bind/trace.cpp reads; its name if ``names`` has it. ``known`` holds earlier nodes."""
+        """Returns a value in the form that bind/trace.cpp reads, or its name if it is in ``names``.
+
+        ``known`` holds earlier nodes.
+        """
         if value._sf_number in names:
             return ("name", value._sf_place, names[value._sf_number])
         if value._sf_number not in known:
@@ -310,7 +318,7 @@ class _Tracer:
             refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
     def outputs_of(self, part, returned):
-        """The outputs that a part may set. If both map and a scan set outputs, only those that ``returned`` names."""
+        """Returns the outputs that a part may set. If both map and scan set outputs, returns only those named in ``returned``."""
         if not self.shares_outputs or not isinstance(returned, dict):
             return self.outputs
         return [(name, type) for name, type in self.outputs if name in returned] or self.outputs
@@ -357,13 +365,13 @@ class _Tracer:
         return {
             "place": at,
             "lets": lets,
-            # A column or a number that a function returns has the function's place.
+            # A returned column or plain number gets the place of the function.
             "sets": [(name, self.node(value, names, known), value._sf_place if value._sf_arguments or not at[0] else at) for name, value in sets.items()],
         }
 
     @staticmethod
     def refuse_other_types(part, sets, kinds, at):
-        """Refuses values of wrong types, as the check of every operator does, but advises in Python's words."""
+        """Refuses values of wrong types. The checks of any operator do this too, but here the message is in terms of Python."""
         wanted = {name: type for name, type, *_ in kinds}
         what = "state field" if part in _PARTS[:3] else "output" if part in _OF_ELEMENTS else "result"
         for name, value in sets.items():
@@ -379,7 +387,7 @@ class _Tracer:
 
 
 def _run(function, arguments):
-    """Calls a function. Returns its result, and its local variables at its end."""
+    """Calls a function. Returns its result, and its local variables at the time of the return."""
     found = {}
     before = sys.getprofile()
 
@@ -413,7 +421,10 @@ def _identity_of(name, field, identity, at):
 
 
 def _identities_of(name, field, kind, identity, at):
-    """The identities of the fields of a state's member. An array has one identity for all entries, or a list of identities."""
+    """Returns the identities of the fields of one state member.
+
+    For an array, ``identity`` is one value for all entries, or a list.
+    """
     if not isinstance(kind, array):
         return [_identity_of(name, field, identity, at)]
     identities = list(identity) if is_list(identity) else [identity] * kind.length
@@ -443,13 +454,13 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     has_scan = parts["scan"] is not None or parts["reverse_scan"] is not None
     tracer.shares_outputs = has_scan and parts["map"] is not None
     keeps_results = (parts["map"] is None and not has_scan) or bool(tracer.results)
-    if not keeps_results:  # only outputs are returned; map reads the fields of the state as results
+    if not keeps_results:  # only outputs are returned, and map reads state fields as results
         tracer.result_members = members
     blocks, errors = {}, []
     for part in _PARTS:
         if part in ("empty", "map") and parts[part] is not None and not tracer.results:
             if parts["finish"] is not None and errors:
-                break  # results are unknown without finish
+                break  # without finish, results are unknown
             tracer.result_members = state_results
         try:
             blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])

@@ -1,4 +1,4 @@
-"""Texts of ``help`` and ``inspect.signature`` for operators: own parameters and results, then keywords of every call."""
+"""Texts for ``help`` and ``inspect.signature`` of operators: parameters and results, then the keywords of every call."""
 
 import inspect
 import keyword
@@ -41,7 +41,7 @@ def _texts_of_results(op):
 
 
 def doc_of(op):
-    """The documentation of an operator: purpose, parameters, results and call."""
+    """Returns the documentation of an operator: its purpose, parameters, results, and how to call it."""
     lines = [op.description, ""] if op.description else []
     lines += [f"{op.signature}, where T is {_listed(op.types)}" if op.is_generic else op.signature, "", "Parameters:", ""]
     lines += [f"* {_text_of_parameter(op, *parameter)}" for parameter in op.parameters]
@@ -50,7 +50,10 @@ def doc_of(op):
 
 
 def signature_of(op):
-    """The parameters of a call: the operator's own, and keywords. A word of Python, such as ``class``, gets an underscore."""
+    """Returns the signature of a call: the operator's parameters, then keywords.
+
+    Python keywords such as ``class`` get an underscore.
+    """
     own = []
     for name, type, is_table in op.parameters:
         kind = "scalar " if name in op.scalars else "table " if is_table else ""
@@ -65,7 +68,7 @@ def signature_of(op):
 
 
 class OfOperator:
-    """An attribute that is computed for each operator when it is read. The class has its own value, or none."""
+    """An attribute that is computed for each operator when it is read. On the class, it has a fixed value or is missing."""
 
     def __init__(self, make, of_class=None):
         self.make = make
@@ -80,6 +83,6 @@ class OfOperator:
 
 
 def install():
-    """Gives operators ``__doc__`` and ``__signature__``. Called at import."""
+    """Defines ``__doc__`` and ``__signature__`` of operators. Called at import."""
     _segfold.Operator.__doc__ = OfOperator(doc_of, _segfold.Operator.__doc__)
     _segfold.Operator.__signature__ = OfOperator(signature_of)

@@ -1,4 +1,4 @@
-"""Errors in the caller's code, reported at the line that is wrong."""
+"""Raises errors at the wrong line of the caller's code."""
 
 import os
 import sys
@@ -9,13 +9,13 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def _is_inside(frame):
-    """Whether a frame runs code of this package, or of NumPy, which calls methods of its arguments."""
+    """Returns whether a frame runs code of this package, or of NumPy, which calls methods of its arguments."""
     return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
             or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
 
 
 def caller():
-    """The frame of the caller's code: the innermost frame outside of this package; None if there is none."""
+    """Returns the innermost frame outside of this package, which is the caller's code. Returns None if there is none."""
     frame = sys._getframe(1)
     while frame is not None and _is_inside(frame):
         frame = frame.f_back
@@ -23,12 +23,12 @@ def caller():
 
 
 def place():
-    """The file and line of the caller's code."""
+    """Returns the file and line of the caller's code."""
     frame = caller()
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def refuse(message, hint="", at=None):
-    """Raises SpecError at the place ``at``, if given, else at the line of the caller's code."""
+    """Raises SpecError at the place ``at``, or, if this is not given, at the line of the caller's code."""
     file, line = at if at and at[0] else place()
     _segfold.raise_spec_error(file, line, message, hint)

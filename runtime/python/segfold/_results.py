@@ -1,4 +1,4 @@
-"""Named tuples of results, which pickle, and warnings."""
+"""Named tuples for results, which can be pickled, and warnings."""
 
 import collections
 import contextlib
@@ -12,7 +12,7 @@ import warnings
 
 
 class FoldWarning(UserWarning):
-    """A doubt about results that their user should read first, such as a law that a search has refuted."""
+    """A reason to doubt results, such as a law that a search has refuted."""
 
 
 _told: typing.Set[str] = set()
@@ -21,7 +21,7 @@ _local = threading.local()
 
 @contextlib.contextmanager
 def standing_for(step, op):
-    """A context in which calls of `step`, an operator of the gradient of `op`, do not repeat warnings about `op`."""
+    """Returns a context in which calls of ``step``, an operator of the gradient of ``op``, do not repeat warnings about ``op``."""
     outer = getattr(_local, "names", None)
     _local.names = (f"operator {step} ", f"operator {op} ")
     try:
@@ -31,7 +31,7 @@ def standing_for(step, op):
 
 
 def warn(text):
-    """Warns at the caller's line: the innermost one outside of this package, torch and JAX."""
+    """Warns at the caller's line, which is the innermost line outside of this package, torch and JAX."""
     names = getattr(_local, "names", None)
     of_operator = text.replace(*names, 1) if names else text
     if names and of_operator in _told:
@@ -49,10 +49,10 @@ def warn(text):
 
 @functools.lru_cache(maxsize=None)
 def result_class(names):
-    """The class of results with these names. It is made once, and kept.
+    """Returns the class of named tuples for results with these names. Each class is made once.
 
-    A name that a named tuple cannot have ends with an underscore instead: ``class_`` for ``class``, ``x_`` for ``_x``, and ``keys_`` for a
-    result ``keys`` beside the keys.
+    If a named tuple cannot have a name, an underscore is moved or added to its end: ``class_`` for ``class``, ``x_`` for
+    ``_x``, and ``keys_`` for a result ``keys`` beside the segments' keys.
     """
     names = _usable(names)
     made = collections.namedtuple("Results", names)
@@ -77,7 +77,7 @@ def _usable(names):
 
 
 def _arrays(names):
-    """Finds arrays among results: ``bins_0`` to ``bins_7``, from ``bins: i32[8]``, give ``{"bins": (...)}``."""
+    """Finds arrays among the names of results. ``bins_0`` to ``bins_7``, from ``bins: i32[8]``, give ``{"bins": (...)}``."""
     found = {}
     for name in names:
         stem, _, number = name.rpartition("_")
@@ -88,5 +88,5 @@ def _arrays(names):
 
 
 def restore(names, values):
-    """Makes a named tuple of results. Unpickling calls it."""
+    """Makes a named tuple of results. Called when unpickling."""
     return result_class(names)(*values)

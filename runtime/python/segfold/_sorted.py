@@ -1,4 +1,4 @@
-"""Sorts arrays on a GPU by key or by group, with functions of the arrays' library."""
+"""Sorts arrays on a GPU by key or by group, with functions of the arrays' own library."""
 
 import importlib
 
@@ -6,14 +6,14 @@ from . import _segfold
 
 
 def _library(array):
-    """The module with ``argsort`` and ``unique`` for an array; None for arrays of other libraries."""
+    """Returns the module with ``argsort`` and ``unique`` for an array; None for arrays of other libraries."""
     name = type(array).__module__.partition(".")[0]
     name = "jax.numpy" if name in ("jax", "jaxlib") else name
     return importlib.import_module(name) if name in ("torch", "cupy", "jax.numpy") else None
 
 
 def _rising(library, keys):
-    """Maps keys to integers in the same order; equal bits give equal integers. Orders floats by their bits."""
+    """Maps keys to integers with the same order. Floats are ordered by their bits, and equal bits give equal integers."""
     width = keys.dtype.itemsize
     bits = keys.view(getattr(library, f"int{8 * width}"))
     kind = str(keys.dtype).rpartition(".")[2]
@@ -23,7 +23,10 @@ def _rising(library, keys):
 
 
 def _signed(array):
-    """Unsigned integers of torch as signed ones: some versions of torch cannot index unsigned integers of more than 8 bits."""
+    """Returns unsigned torch integers as signed ones.
+
+    Some versions of torch cannot index unsigned integers of more than 8 bits.
+    """
     library = _library(array)
     is_unsigned = library is not None and library.__name__ == "torch" and str(array.dtype).startswith("torch.uint")
     return array.view(getattr(library, f"int{8 * array.dtype.itemsize}")) if is_unsigned else array
@@ -35,7 +38,7 @@ def _taken(array, places):
 
 
 def by_first(arrays):
-    """Sorts arrays by the first one, stably. Returns the original places of the sorted entries, then the sorted arrays."""
+    """Sorts arrays stably by the first one. Returns the original indices of the sorted entries, then the sorted arrays."""
     keys = arrays[0]
     library = _library(keys)
     if library is None:
@@ -43,14 +46,14 @@ def by_first(arrays):
             "sort_keys=True sorts arrays on a GPU by CuPy, torch or JAX, and these are of another library; sort them by key first, stably"
         )
     rising = _rising(library, keys)
-    places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # other libraries sort stably anyway
+    places = library.argsort(rising, stable=True) if library.__name__ == "torch" else library.argsort(rising)  # other libraries always sort stably
     return (places, *(_taken(array, places) for array in arrays))
 
 
 def count_groups(groups, num_groups):
-    """The number of groups: ``num_groups``, or the largest number plus one. Reads the largest number back to the host.
+    """Returns ``num_groups`` or, if this is None, the largest group number plus one.
 
-    Raises InputError if a number is too large. The message names the first element with such a number.
+    Copies the largest group number to the host. Raises InputError if a group number is too large. The message names the first element with such a number.
     """
     library = _library(groups)
     if library is None:
@@ -75,15 +78,17 @@ def count_groups(groups, num_groups):
 
 
 def by_group(groups, count, arrays):
-    """Sorts arrays by group, stably. Returns the original places of the sorted entries, begins and ends of the groups, and the arrays.
+    """Sorts arrays stably by group.
 
-    Entries with a negative number belong to no group, and come first.
+    Returns the original indices of the sorted entries, the begins and ends of the groups, and the arrays.
+
+    Entries with a negative group number are in no group, and come first.
     """
     library = _library(groups)
     is_torch = library.__name__ == "torch"
-    places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries sort stably anyway
+    places = library.argsort(groups, stable=True) if is_torch else library.argsort(groups)  # other libraries always sort stably
     where = {"device": groups.device} if is_torch else {}
-    # The number of groups may exceed the type of `groups`; the number of the last group does not.
+    # The number of groups may be too large for the type of ``groups``. The largest group number is not.
     last = library.arange(count, dtype=groups.dtype, **where)
     behind = library.searchsorted(groups[places], last, side="right")
     first = (groups < 0).sum().reshape(1)
@@ -92,7 +97,10 @@ def by_group(groups, count, arrays):
 
 
 def put_back(array, places):
-    """Moves entry ``i`` of ``array`` to ``places[i]``: in its own memory, except for arrays of JAX, which cannot be written."""
+    """Moves entry ``i`` of ``array`` to index ``places[i]`` and returns the result.
+
+    Works in place, except for JAX arrays, which cannot be written.
+    """
     if hasattr(array, "at"):
         return array.at[places].set(array)
     entries = _signed(array)
@@ -101,7 +109,7 @@ def put_back(array, places):
 
 
 def runs_and_keys(keys):
-    """Counts the keys and the distinct keys. In arrays of other libraries, all keys count as distinct."""
+    """Returns the number of keys and the number of distinct keys. For arrays of other libraries, counts all keys as distinct."""
     library = _library(keys)
     num_runs = int(keys.shape[0])
     if library is None or num_runs == 0:

@@ -1,4 +1,4 @@
-"""Folds of columns that do not fit into memory."""
+"""Folds columns that do not fit into memory."""
 
 import atexit
 import difflib
@@ -20,7 +20,7 @@ _WORDS = (*_LAYOUTS, "uniform", "num_groups", "sort", "num_elements", "memory", 
 _OF_CALLS = ("ranges", "out", "settings", "kernels", "check", "validate", "trust_tables", "assume_finite", "longest", "first")
 
 _open: weakref.WeakSet = weakref.WeakSet()
-_left: typing.List[typing.Any] = []  # streams that wait for an iterable which has not answered since Ctrl-C
+_left: typing.List[typing.Any] = []  # streams whose iterable has not answered since Ctrl-C
 
 
 @atexit.register
@@ -58,39 +58,43 @@ def stream(
 ) -> typing.Iterator[typing.Any]:
     """Folds columns of any length within a bound on memory. Yields the results of consecutive segments, part by part.
 
-    A column is an iterable of arrays (a generator, a list), read in their order; a contiguous array of the host, such as a
-    ``numpy.memmap``; an array of Arrow, whose lists are segments; or the path of an ``.npy`` file, which is read in parts. One
-    iterable of tuples serves all columns of an operator together. Tables are arrays or paths, scalars are numbers. All are given by
-    position, by name, or in one dictionary, as in a call. If the name is an argument of this function, give it by position or in
-    the dictionary.
+    A column is one of four things: an iterable of arrays (a generator, a list), which are read in order; a contiguous array on
+    the host, such as a ``numpy.memmap``; an Arrow array, whose lists are segments; the path of an ``.npy`` file, which is read
+    in parts. Alternatively, one iterable of tuples provides all columns of an operator. Tables are arrays or paths, and scalars
+    are numbers. All are given by position, by name, or in one dictionary, as in a call. A column with the same name as an
+    argument of this function must be given by position or in the dictionary.
 
-    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags``, ``keys``, ``groups`` or ``by``; without these, all elements
-    are one segment. Flags, keys, ``groups`` and ``by`` are given like columns; offsets and lengths are an array or a path, because their number must be known.
-    ``num_elements`` is the number of elements of iterables. ``uniform`` needs it; offsets and lengths determine it.
+    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags``, ``keys``, ``groups`` or ``by``. Without these, all
+    elements are one segment. Flags, keys, ``groups`` and ``by`` are given like columns. Offsets and lengths are an array or a
+    path, because their number must be known. ``num_elements`` is the number of elements of iterables. It is required with
+    ``uniform``; offsets and lengths determine it.
 
-    ``groups`` and ``by`` name the group of each element in any order, as in a call: by a number below ``num_groups``, or by a key
-    (numbers; ``sort=False`` keeps the order in which keys first stand). All results come at the end, in one part. A state for each
-    group stays in memory, which ``memory`` does not count. Elements of a group are folded in their order.
+    ``groups`` and ``by`` give the group of each element, in any order, as in a call: a number below ``num_groups``, or a
+    numeric key. All results come at the end, in one part. With ``by``, they are in ascending order of the keys, or, with
+    ``sort=False``, in the order in which keys first occur. A state for each group stays in memory, in addition to ``memory``. The elements of a
+    group are folded in order.
 
-    ``memory`` bounds the buffers: bytes, or a text such as ``"512M"`` or ``"1.5G"``. A part has as many elements as the buffers hold,
-    and its results come when it is full, so with little memory they come early. While one part is folded, a thread that calls the
-    iterables reads the next part.
+    ``memory`` limits the size of the buffers, in bytes or as a text such as ``"512M"`` or ``"1.5G"``. A part has as many
+    elements as the buffers hold, and its results come when it is full. Little memory therefore gives results early. While one
+    part is folded, another thread calls the iterables to read the next part.
 
-    ``assume`` names laws to rely on although some data refute them, as in a call: a stream does not know its data. Without it, a
-    stream uses no identity that infinities or NaN may change, which changes no result.
+    ``assume`` names laws to rely on although some data refute them, as in a call. A stream does not know its data. Without
+    ``assume``, it does not use an identity that infinities or NaN may refute. Leaving out the identity changes no result.
 
-    Ctrl-C is raised at once. If an iterable is still computing an array, it continues, but gets no further request, and the
+    Ctrl-C takes effect at once. If an iterable is still computing an array, it continues but gets no further request, and the
     interpreter waits for it before it exits.
 
-    Columns, flags and keys must end together. When one has ended, or after ``num_elements``, each iterable is asked for one more
-    array and refused if it has one. An endless iterable can therefore not stand beside one that ends.
+    Columns, flags and keys must have the same number of elements. When one ends, or after ``num_elements``, each iterable is
+    asked for one more array, and refused if it has one. An endless iterable can therefore not be combined with one that ends.
 
-    Yields an array for each part, or a named tuple of arrays if the operator has several results or segments are
-    given by keys. For an operator that scans, such as ``op.scanned()``, it yields running results of the part's
-    elements, and, if the operator gives results of segments too, the results of the segments that end in the part.
-    A scan from the end of segments yields the last part first; its columns are arrays or files. Raises the errors of a fold
-    and of the iterables, and InputError for operators over rows, with a ``map``, or that scan from the end and have
-    results of segments, and for running results and reproducible plans of groups.
+    Yields, for each part, an array, or a named tuple of arrays if the operator has several results or segments are given by
+    keys. An operator that scans, such as ``op.scanned()``, yields running results of the part's elements. If it has results of
+    segments too, it also yields the results of the segments that end in the part. A scan from the end of segments yields the
+    last part first, and its columns must be arrays or files.
+
+    Raises the errors of a fold and of the iterables. Raises InputError for an operator over rows, for an operator with a
+    ``map``, for an operator that scans from the end and has results of segments, and for running results or reproducible plans
+    of groups.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
@@ -120,7 +124,7 @@ def stream(
     own = list(itertools.compress(given, is_column))
     folded = [kind for kind, _ in itertools.compress(sources, is_column)]
     if num_elements is None and set(folded) == {"chunks"}:
-        num_elements = next((len(value) for value in own if _is_array(value)), None)  # chunks of a chunked array
+        num_elements = next((len(value) for value in own if _is_array(value)), None)  # the arrays are the chunks of a chunked array
     if num_elements is None and set(folded) == {"chunks"}:
         if layout == "uniform":
             raise _segfold.InputError(
@@ -179,12 +183,12 @@ def _bytes(memory):
 
 
 def _elements(layout, kind, marks):
-    """The number of elements that offsets or lengths cover; 0 if they are wrong, which open_stream reports."""
-    import numpy  # imported late: most of the package works without NumPy
+    """Returns the number of elements that offsets or lengths describe; 0 if they are invalid, which open_stream() reports."""
+    import numpy  # imported here, because most of the package works without NumPy
 
     try:
         array = numpy.load(marks, mmap_mode="r") if kind == "file" else numpy.asarray(marks)
-    except Exception:  # errors of numpy, zipfile or pickle
+    except Exception:  # an error of numpy, zipfile or pickle
         return 0
     if not isinstance(array, numpy.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         return 0
@@ -228,7 +232,7 @@ def _is_array(value):
 
 
 def _chunks(value):
-    """The chunks of a column of numbers of PyArrow or polars; None for other objects, and for a single chunk."""
+    """Returns the chunks of a PyArrow or polars column of numbers; None for other objects, and if there is only one chunk."""
     if hasattr(value, "iterchunks") and value.num_chunks > 1 and value.type.num_fields == 0:
         return value.iterchunks()
     if hasattr(value, "get_chunks") and value.n_chunks() > 1 and not value.dtype.is_nested():
@@ -252,7 +256,7 @@ def _source(value, is_whole=False):
 
 
 def _apart(columns):
-    """Splits one iterable of tuples into an iterable for each column."""
+    """Splits an iterable of tuples into one iterable per column. Returns other ``columns`` unchanged."""
     if len(columns) != 1 or not hasattr(columns[0], "__iter__") or isinstance(columns[0], (str, os.PathLike)) or _is_array(columns[0]):
         return columns
     rest = iter(columns[0])
@@ -287,7 +291,7 @@ def _is_sorted(layout, sort):
 
 
 def _require_one_column(word, keys, given):
-    """Refuses keys of several columns: an array of two dimensions, or a tuple of arrays as long as a column."""
+    """Refuses keys of several columns, given as an array of two dimensions or as a tuple of arrays."""
     is_tuple = isinstance(keys, (tuple, list)) and len(keys) > 1 and _is_array(keys[0]) and any(_is_array(value) and len(value) == len(keys[0]) for value in given)
     if is_tuple or getattr(keys, "ndim", 1) == 2:
         rows = "numpy.rec.fromarrays(keys)" if is_tuple else "keys, axis=0"
@@ -299,7 +303,7 @@ def _called(value):
 
 
 def _arranged(operator, columns, named):
-    """Columns, tables and scalars in the operator's order, from arguments by position, by name and in a dictionary."""
+    """Returns columns, tables and scalars in the operator's order. They are given by position, by name, or in a dictionary."""
     names = [name for name, _, _ in operator.parameters]
     if len(columns) == 1 and isinstance(columns[0], dict):
         twice = next((word for word in named if word in columns[0]), None)

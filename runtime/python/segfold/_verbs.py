@@ -1,4 +1,4 @@
-"""Operators from texts and Python code, laws, tuning, devices."""
+"""Makes operators from texts and Python code, judges laws, tunes, and lists devices."""
 
 import dataclasses
 import json
@@ -20,18 +20,20 @@ def operator(**words: typing.Any) -> typing.Callable[[typing.Callable[..., typin
 def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any:
     """Makes an operator from a text, a file, a class or a function.
 
-    * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
-      operator, ``"sum"`` or ``"sum_f32"``. If the text has ``T`` for a type, each call takes the type of its arrays.
+    * A text in the operator language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. If the text uses ``T`` for a
+      type, each call takes the type of its arrays. A name alone, ``"sum"`` or ``"sum_f32"``, gives a standard operator.
     * A path (``pathlib.Path``) of a file with such a text.
-    * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
-      ``empty``, ``map`` and ``scan`` or ``reverse_scan`` its functions, ``results`` its results, ``laws`` the laws that it claims; other names begin with an
-      underscore. The functions are called once, with traced values. ``x: sf.row(sf.f32)`` is a column of rows,
-      ``late: sf.i32[24] = 0`` an array of fields, ``sf.each(sf.f32)`` in ``results`` an output of ``map`` or ``scan``.
-    * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
-      ``map``, ``scan``, ``reverse_scan``, ``commutative`` and ``idempotent`` are further words.
+    * A class, as a decorator. Its annotations are columns, and ``state`` has the fields. ``lift``, ``combine``, ``append``,
+      ``finish``, ``empty``, ``map``, and ``scan`` or ``reverse_scan`` are functions, which are called once, with traced values.
+      ``results`` has the results, ``laws`` the claimed laws. Other names must begin with an underscore. ``x: sf.row(sf.f32)``
+      is a column of rows, ``late: sf.i32[24] = 0`` is an array of fields, and ``sf.each(sf.f32)`` in ``results`` is an output
+      of ``map`` or ``scan``.
+    * A function of two values, as a decorator. It is ``combine`` of a state with one field. The decorator's other arguments are
+      ``identity``, ``lift``, ``append``, ``finish``, ``empty``, ``map``, ``scan``, ``reverse_scan``, ``commutative`` and
+      ``idempotent``.
 
-    Raises SpecError that points at the line for a wrong definition, and SpecError for an unknown name; InputError for a file that
-    cannot be read; TypeError for any other object.
+    Raises SpecError for a wrong definition, with the line that is wrong, and for an unknown name. Raises InputError for a file
+    that cannot be read, and TypeError for any other object.
 
     >>> import segfold as sf
     >>> sf.operator("operator spread(x: i32) -> i32 { state { low: i32 = highest(i32); high: i32 = lowest(i32) } "
@@ -71,7 +73,7 @@ def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any
 
 
 def _given(verb, operator):
-    """Returns ``operator``. Raises TypeError if it is no operator; the message names the function ``verb``."""
+    """Returns ``operator``. Raises TypeError if it is not an operator. The message names the function ``verb``."""
     if not isinstance(operator, _segfold.Operator):
         raise TypeError(f'{verb}() takes an operator, as sf.standard.sum or sf.operator("sum"), and {operator!r} is given')
     return operator
@@ -83,11 +85,11 @@ def _refuse_words(words, what):
 
 
 def explain(operator: _segfold.Operator) -> str:
-    """The full texts of all warnings about an operator in this process, with counter-examples and advice.
+    """Returns the full texts of all warnings about an operator in this process, with counter-examples and advice.
 
-    A :class:`FoldWarning` is only one line, given once for each operator, type and kind. Without any warning so far, returns the
-    result of a short search for counter-examples to the operator's laws. :func:`check` searches longer, and
-    :meth:`Plan.explain` tells why a plan was chosen.
+    A :class:`FoldWarning` has only one line, and is given once for each operator, type and kind. If there was no warning so
+    far, returns the findings of a short search for counter-examples to the operator's laws. :func:`check` searches longer.
+    :meth:`Plan.explain` says why a plan was chosen.
 
     >>> import segfold as sf
     >>> print(sf.explain(sf.expression("a + b", "i32")))
@@ -105,11 +107,11 @@ def expression(
     finish: str = "",
     commutative: bool = False,
 ) -> _segfold.Operator:
-    """Makes an operator of one column ``x`` and one field. Its parts are expressions of the language.
+    """Makes an operator with one column ``x`` and one state field. Its parts are expressions of the operator language.
 
-    ``combine`` uses ``a`` and ``b``, ``lift`` uses ``x`` and is ``x`` by default, ``finish`` uses ``value`` and is ``value`` by
-    default. An operator without ``identity`` gives no result for an empty segment. ``type`` is ``sf.f32``, ``"f32"``, a dtype of
-    NumPy or its name, ``"float32"``. Raises SpecError.
+    ``combine`` uses ``a`` and ``b``. ``lift`` uses ``x``; the default is ``x``. ``finish`` uses ``value``; the default is
+    ``value``. Without ``identity``, the operator has no result for an empty segment. ``type`` is ``sf.f32``, ``"f32"``, a NumPy
+    dtype, or the name of one, ``"float32"``. Raises SpecError for a wrong expression.
 
     >>> import numpy as np, segfold as sf
     >>> sf.expression("max(a, b)", "i32", identity="lowest(i32)")(np.array([3, 1, 4], np.int32))
@@ -128,29 +130,29 @@ def expression(
 
 @dataclasses.dataclass(frozen=True)
 class CounterExample:
-    """States that break a law, and the two states that should have been equal."""
+    """States that break a law, and the two unequal states that result from them."""
 
     states: typing.Tuple[typing.Dict[str, typing.Any], ...]  #: a dictionary for each operand
-    elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements of each state
+    elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements from which each state is made
     scalars: typing.Dict[str, typing.Any]  #: values of the scalars that refute the law
-    left_side: str  #: ``"combine(combine(a, b), c)"``
+    left_side: str  #: the left side of the law, such as ``"combine(combine(a, b), c)"``
     right_side: str
-    left: typing.Dict[str, typing.Any]  #: the value of the left side
+    left: typing.Dict[str, typing.Any]  #: value of the left side
     right: typing.Dict[str, typing.Any]
-    text: str  #: everything, as text for a reader
+    text: str  #: the whole counter-example as text
 
     @property
     def columns(self) -> typing.Dict[str, typing.List[typing.Any]]:
-        """The elements of all states in a row, as a list for each column: a small input for the operator.
+        """The elements of all states, one after the other, as a list per column. They are a small input for the operator.
 
-        For an operator over rows, the lists hold one feature: ``numpy.reshape(column, (-1, 1))`` makes rows of a list.
+        For an operator over rows, the lists hold a single feature. ``numpy.reshape(column, (-1, 1))`` makes rows of a list.
         """
         together = [element for state in self.elements for element in state]
         return {name: [element[name] for element in together] for name in (together[0] if together else {})}
 
     @property
     def offsets(self) -> typing.List[int]:
-        """The offsets for :attr:`columns`: one segment of all elements."""
+        """The offsets for :attr:`columns`, with all elements in one segment."""
         return [0, sum(map(len, self.elements))]
 
     def __str__(self):
@@ -159,20 +161,20 @@ class CounterExample:
 
 @dataclasses.dataclass(frozen=True)
 class LawFinding:
-    """The verdict on one law, with its evidence; true unless the law is refuted."""
+    """The verdict on one law, with its evidence. As a bool, it is true unless the law is refuted."""
 
     law: str  #: ``"associative"``, ``"identity"``, ``"commutative"``, ``"idempotent"``
     #: ``"proved"``, ``"proved_while_nothing_overflows"``, ``"proved_over_reals"``, ``"holds_exhaustively"``,
     #: ``"holds_exhaustively_in_8_bits"``, ``"not_refuted"``, ``"holds_up_to_rounding"``, ``"refuted"``
     verdict: str
-    means: str  #: ``"search"``, ``"all states"``, ``"bit vectors"``, ``"integers"``, ``"reals"``
+    means: str  #: how the verdict was found: ``"search"``, ``"all states"``, ``"bit vectors"``, ``"integers"``, ``"reals"``
     seconds: float  #: processor time of the prover
-    invariants: str  #: facts about states that the proof needs: ``"0 <= leading <= flights"``
-    unproved: str  #: the reason for the missing proof, if one was tried
-    holds_without_overflow: bool  #: only overflow refutes it: it is proved as long as nothing overflows
+    invariants: str  #: facts about states that the proof uses, such as ``"0 <= leading <= flights"``
+    unproved: str  #: reason why an attempted proof failed; empty otherwise
+    holds_without_overflow: bool  #: true if only overflow refutes the law, and it is proved for states that do not overflow
     cases: int  #: number of cases tried
-    spread: float  #: the largest rounding difference, relative to the largest float of its case
-    text: str  #: everything, as text for a reader
+    spread: float  #: largest rounding difference, relative to the largest float of its case
+    text: str  #: the whole finding as text
     counter_example: typing.Optional[CounterExample]
 
     def __bool__(self):
@@ -183,10 +185,10 @@ class LawFinding:
 
 
 class LawReport(typing.Tuple[LawFinding, ...]):
-    """The findings on all laws that an operator claims; true if no law is refuted."""
+    """The findings on all laws that an operator claims. As a bool, it is true if no law is refuted."""
 
-    undeclared: typing.Tuple[LawFinding, ...] = ()  #: proved laws that the operator does not claim
-    prover: str = ""  #: ``"Z3 4.8.12"``, or why nothing was proved; empty if no prover was asked
+    undeclared: typing.Tuple[LawFinding, ...] = ()  #: findings on laws that are proved but not claimed
+    prover: str = ""  #: such as ``"Z3 4.8.12"``, or the reason why nothing was proved; empty if no proof was requested
 
     def __bool__(self) -> bool:
         return all(self)
@@ -209,12 +211,12 @@ class LawReport(typing.Tuple[LawFinding, ...]):
 
 
 def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200000, seed: int = 1, prove: float = 3) -> LawReport:
-    """Judges the laws that an operator claims, by a search for counter-examples and by proofs: associativity, identity, and ``laws``.
+    """Judges the laws that an operator claims, by a search for counter-examples and by proofs.
 
-    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law. Then asks
-    Z3, for at most ``prove`` seconds of processor time, about laws that the search did not refute; 0 means no proofs. Without Z3,
-    ``prover`` of the report says so. Proofs are stored beside the compiled kernels, where later processes find them.
-    Raises InputError for an operator whose ``T`` is open.
+    The laws are associativity, the identity, and those in ``laws``. Returns a :class:`LawReport` of :class:`LawFinding`. The search takes at most ``seconds``, and at most ``cases`` for each
+    law. Then Z3 is asked about the laws that the search did not refute, for at most ``prove`` seconds of processor time; 0
+    disables proofs. If Z3 is missing, ``prover`` of the report says so. Proofs are stored beside the compiled kernels, where
+    later processes find them. Raises InputError for an operator whose ``T`` is open.
 
     >>> import segfold as sf
     >>> report = sf.check(sf.expression("a - b", "i32"))
@@ -238,24 +240,26 @@ def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200
 
 @dataclasses.dataclass(frozen=True)
 class Tuned:
-    """The result of a tuning."""
+    """The outcome of a tuning."""
 
     winner: str  #: ``"warp_stream ring_offsets=256"``; empty if no plan is right
-    reason: str  #: why it won
+    reason: str  #: reason why the winner won
     milliseconds: float  #: median time of the winner
-    measured: int  #: number of plans
-    file: str  #: the file that holds the measurements
+    measured: int  #: number of measured plans
+    file: str  #: file with the measurements
 
 
 def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Tuned:
-    """Measures plans for these arrays of the host, on the GPU or the host, and stores the results in the user's tuning records.
+    """Searches for the fastest plan for arrays on the host. Returns a :class:`Tuned`.
 
-    Takes arrays and segments like a call of the operator, and limits of the search: ``seconds`` (60) and ``evaluations`` (200), the
-    most plans to measure. The best plans are then compiled as they will run and ranked in turns, and the winner's results are
-    compared with the reference, which takes further seconds. Later folds and plans take the winner, except for tensors of 64-bit
-    offsets, because 32-bit indices are measured. For operators over rows, later plans do not use the records, which do not tell rows
-    of different lengths apart. Returns a :class:`Tuned`. Raises DeviceError for a back end that is not timed, such as
-    ``"reference"``.
+    Takes arrays and segments like a call of the operator, and two limits of the search: ``seconds`` (60) and ``evaluations``
+    (200), the largest number of plans to measure. Plans run on the GPU or the host. All measurements are stored in the user's
+    tuning records. After the search, the best plans are compiled for normal use and ranked together, and the winner's results
+    are compared with the reference. This takes some seconds more.
+
+    Later folds and plans use the winner. There are two exceptions: tensors of 64-bit offsets, because plans are measured
+    with 32-bit indices, and operators over rows, because records do not distinguish the lengths of rows. Raises DeviceError for
+    a back end that cannot be timed, such as ``"reference"``.
     """
     return Tuned(**_segfold.tune(_given("tune", operator), *arrays, **words))
 
@@ -266,16 +270,16 @@ class BenchEntry:
 
     name: str
     configuration: str  #: ``"block_threads=256 items_per_thread=4"``; empty for peers
-    is_chosen: bool  #: true for the plan that a fold takes
+    is_chosen: bool  #: true if a fold would take this plan
     is_peer: bool
     outcome: str  #: ``"measured"``, ``"abandoned"``, ``"left_out"``, ``"failed"``
-    reason: str  #: why it was not measured
-    milliseconds: float  #: median
+    reason: str  #: reason why it was not measured
+    milliseconds: float  #: median time
     quartiles: typing.Tuple[float, float]  #: lower and upper quartile
-    bytes_per_second: float  #: rate of the bytes that must be moved
+    bytes_per_second: float  #: compulsory bytes per second
     fraction: float  #: share of the memory's read rate
     agrees: bool  #: true if its results are right
-    agreement: str  #: the results that they were compared with
+    agreement: str  #: the results with which they were compared
 
     def _cells(self):
         if self.outcome != "measured":
@@ -285,18 +289,18 @@ class BenchEntry:
 
 
 class Bench(typing.Tuple[BenchEntry, ...]):
-    """The entries of a bench, the stages first, with the workload on which they were measured."""
+    """The entries of a bench, stages first, and the workload on which they were measured."""
 
     operator: str
     layout: str
     num_elements: int
     num_segments: int
-    bytes: int  #: the least bytes that must be moved
-    chart: typing.Dict[str, typing.Any]  #: a specification of Vega-Lite, such as ``altair.Chart.from_dict`` takes; empty without times
+    bytes: int  #: compulsory bytes: each input is read once, each result written once
+    chart: typing.Dict[str, typing.Any]  #: a Vega-Lite specification, as for ``altair.Chart.from_dict``; empty if nothing was timed
 
     @property
     def chosen(self) -> typing.Optional[BenchEntry]:
-        """The plan that a fold takes; None if it was not measured."""
+        """The entry of the plan that a fold would take; None if it was not measured."""
         return next((entry for entry in self if entry.is_chosen and entry.outcome == "measured"), None)
 
     def __str__(self):
@@ -317,11 +321,12 @@ class Bench(typing.Tuple[BenchEntry, ...]):
 
 
 def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Bench:
-    """Times every stage that takes these arrays of the host, and peers, beside the read rate of the memory.
+    """Times every stage, and peers, on arrays of the host. Returns a :class:`Bench`.
 
-    Takes arrays and segments like a call of the operator, and ``repeats`` (21), ``stages`` (names; by default all that can serve)
-    and ``peers`` (names of peers of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
-    a :class:`Bench`. Raises DeviceError for a back end that is not timed, such as ``"reference"``.
+    Takes arrays and segments like a call of the operator. Further arguments are ``repeats`` (21), ``stages`` (names; by default
+    all that can run) and ``peers`` (names; on a GPU). Results are compared with each other and, for up to 2^20 elements, with
+    the reference. Times are related to the memory's read rate. Raises DeviceError for a back end that cannot be timed, such as
+    ``"reference"``.
     """
     facts = _segfold.bench(_given("bench", operator), *arrays, **words)
     made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))
@@ -333,7 +338,7 @@ def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any)
 
 @dataclasses.dataclass(frozen=True)
 class Device:
-    """A GPU, as its driver describes it."""
+    """A GPU, as described by its driver."""
 
     ordinal: int
     name: str
@@ -347,10 +352,10 @@ class Device:
 
 
 def devices() -> typing.List[Device]:
-    """The GPUs that this process may use. If there are none, ``no_gpu_reason()`` says why."""
+    """Returns the GPUs that this process may use. If there are none, ``no_gpu_reason()`` says why."""
     return [Device(**facts) for facts in _segfold.devices()]
 
 
 def restore(kind: str, text: str) -> _segfold.Operator:
-    """Makes an operator from its origin. Unpickling calls this."""
+    """Makes an operator from its origin. Called when unpickling."""
     return _segfold.restore(kind, text)

@@ -1,4 +1,4 @@
-"""Compiled plans in one file: made on a machine with NVRTC, for the GPUs of machines without.
+"""Compiled plans in a file. They are compiled on a machine with NVRTC and used on GPUs of machines without it.
 
     sf.cache.export_plans("plans.zip", [sf.standard.sum_f32, mine], architectures=["sm_80", "sm_90"])
     sf.cache.import_plans("plans.zip")
@@ -15,18 +15,18 @@ __all__ = ["Shipped", "ShippedKernel", "export_plans", "import_plans"]
 
 @dataclasses.dataclass(frozen=True)
 class ShippedKernel:
-    """A compiled text in a file of :func:`export_plans`."""
+    """A compiled source text in a file of :func:`export_plans`."""
 
-    name: str  #: the stage's text, such as ``tile_scan.cu``
-    architecture: str  #: ``sm_90``
-    num_bytes: int  #: of the compiled image
+    name: str  #: name of the stage's text, such as ``tile_scan.cu``
+    architecture: str  #: such as ``sm_90``
+    num_bytes: int  #: size of the compiled image
 
 
 @dataclasses.dataclass(frozen=True)
 class Shipped:
-    """What a file of :func:`export_plans` holds."""
+    """The contents of a file of :func:`export_plans`."""
 
-    compiler: str  #: the version of NVRTC that compiled
+    compiler: str  #: version of NVRTC that compiled the plans
     kernels: tuple[ShippedKernel, ...]
 
 
@@ -40,16 +40,17 @@ def export_plans(
     index_bits: int = 32,
     key_bytes: int = 4,
 ) -> Shipped:
-    """Compiles the plans that calls of these operators may take, and writes them into one file. It needs NVRTC and no GPU.
+    """Compiles the plans that calls of these operators may take, and writes them to a file. Needs NVRTC, but no GPU.
 
-    * ``architectures``: names such as ``"sm_90"``, for GPUs of compute capability 9.0; ``"compute_90"`` for the same as PTX. Texts are
-      emitted for the shared memory of that capability, and a GPU of another one asks for other texts: name each GPU's own.
-    * ``layouts``: how segments are given, as the program's ``--layout`` takes it: ``"offsets"``, ``"uniform=4"``, ``"keys"``.
-    * ``num_elements``: plans for this many elements, 1 to 2^40; without it, for any number.
-    * ``index_bits``, ``key_bytes``: width of indices (32 or 64), and of keys (1, 2, 4 or 8 bytes).
+    * ``architectures``: names such as ``"sm_90"`` for GPUs of compute capability 9.0, or ``"compute_90"`` for the same as PTX.
+      Source texts depend on the shared memory of a capability, so name the architecture of each GPU.
+    * ``layouts``: forms of segments, as for the program's ``--layout``: ``"offsets"``, ``"uniform=4"``, ``"keys"``.
+    * ``num_elements``: number of elements, 1 to 2^40. If None, plans are for any number.
+    * ``index_bits``, ``key_bytes``: width of indices (32 or 64 bits) and of keys (1, 2, 4 or 8 bytes).
 
-    An operator whose ``T`` is open takes ``op.typed("f32")``. Raises InputError for a number out of its range, for no operators, for
-    an architecture that NVRTC does not know and for a file that cannot be written, DeviceError if there is no NVRTC.
+    If an operator's ``T`` is open, give ``op.typed("f32")``. Raises InputError for a number out of range, an empty list of
+    operators, an architecture that NVRTC does not know, and a file that cannot be written. Raises DeviceError if there is no
+    NVRTC.
     """
     return _shipped(
         _segfold.export_plans(
@@ -59,11 +60,11 @@ def export_plans(
 
 
 def import_plans(file: "str | os.PathLike[str]") -> Shipped:
-    """Adds the plans in a file of :func:`export_plans` to this user's cache, so that calls compile nothing.
+    """Adds the plans in a file of :func:`export_plans` to this user's cache, so that calls need no compiler.
 
-    They serve the same version of segfold on a machine without NVRTC, or with an NVRTC of the same version. Import files of those
-    only whom you trust: what they compiled runs on your GPU. Raises InputError, and adds nothing, if anything in the file is
-    damaged.
+    The plans work with the same version of segfold, on a machine without NVRTC or with NVRTC of the same version. Import only
+    files of people whom you trust, because the compiled code runs on your GPU. Raises InputError, and adds nothing, if any part
+    of the file is damaged.
     """
     return _shipped(_segfold.import_plans(os.fspath(file)))
 

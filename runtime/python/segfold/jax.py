@@ -1,7 +1,7 @@
-"""Folds inside of JAX's programs: under ``jit``, ``grad`` and ``vmap``, on the host and on a GPU.
+"""Folds inside JAX programs, under ``jit``, ``grad`` and ``vmap``, on the host and on a GPU.
 
-``segfold.jax.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)`` for traced arrays too. XLA calls the compiled
-fold on its own stream, by its foreign function interface. Outside of ``jit``, ``op(x, offsets=o)`` costs less.
+``segfold.jax.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)``, and also accepts traced arrays. XLA calls
+the compiled fold on its own stream, through its foreign function interface. Outside of ``jit``, ``op(x, offsets=o)`` is faster.
 """
 
 import functools
@@ -44,17 +44,16 @@ _LARGEST_INT32 = 2**31 - 1
 
 
 def fold(op, *columns, offsets=None, lengths=None, ranges=None, uniform=None, groups=None, num_groups=None, **named):
-    """Folds arrays like ``op(*columns, ...)``, inside of ``jit``, ``grad`` and ``vmap`` too.
+    """Folds arrays like ``op(*columns, ...)``, also inside ``jit``, ``grad`` and ``vmap``.
 
-    Columns, tables and scalars are given by position or by name. The number of segments follows from the shape of
-    ``offsets``, ``lengths`` or ``ranges``, from ``uniform``, or is ``num_groups``. ``groups`` holds the number of
-    each element's group, in any order. Elements whose number is negative, or ``num_groups`` or more, are in no group.
+    Columns, tables and scalars are given by position or by name. The number of segments follows from the shape of ``offsets``,
+    ``lengths`` or ``ranges``, from ``uniform``, or is ``num_groups``. ``groups`` has the group number of each element, in any
+    order. Elements whose number is negative, or not below ``num_groups``, are in no group. Returns an array, or a named tuple of arrays.
 
-    Returns an array, or a named tuple of arrays. Gradients are those of :func:`segfold.gradient`, and have gradients
-    themselves; there is no forward mode. ``vmap`` folds a batch in one launch. It folds the entries in turn if it
-    maps over a scalar or over a table that is not read at ``[segment]``, or if the operator computes with
-    ``segment``. Results of 64 bits need ``jax_enable_x64``. Raises the errors of a call; errors that only the arrays'
-    values show come from JAX.
+    Gradients are those of :func:`segfold.gradient`. They can be differentiated again. There is no forward mode. ``vmap`` folds
+    a batch in one launch. It folds the entries one after the other if it maps over a scalar or over a table that is not read at
+    ``[segment]``, or if the operator computes with ``segment``. Results of 64 bits need ``jax_enable_x64``. Raises the errors
+    of a call. Errors that depend on the values of arrays are raised by JAX.
     """
     if not isinstance(op, _segfold.Operator):
         raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
@@ -91,13 +90,13 @@ def _integer(value, word, meaning):
     if not isinstance(value, (bool, _numpy.bool_)):
         try:
             return operator.index(value)
-        except TypeError:  # JAX raises TypeError too, for values that it traces
+        except TypeError:  # JAX raises TypeError too, for traced values
             pass
     raise TypeError(f"{word}= takes {meaning}, an integer, and {value!r} is given")
 
 
 def _array(value, name):
-    """The value as an array of JAX. Refuses an array whose type JAX would narrow."""
+    """Returns the value as a JAX array. Refuses an array whose type JAX would narrow."""
     if isinstance(value, _jax.Array):
         if not all(isinstance(size, int) for size in value.shape):
             raise _segfold.InputError(f"'{name}' has shape {value.shape}; a fold needs numbers there, so export its program for each shape")
@@ -114,7 +113,7 @@ _X64 = 'set jax.config.update("jax_enable_x64", True)'
 
 
 def _of_types(op, arrays):
-    """The operator for the type of the arrays."""
+    """Returns the operator for the type of the arrays."""
     open_places = [at for at, (name, type, _) in enumerate(op.parameters) if type == "T" and name not in op.scalars]
     if op.is_generic:
         dtype = str(arrays[open_places[0]].dtype)
@@ -147,7 +146,7 @@ def _scalar(value, name, type):
 
 
 def _number(value, dtype):
-    """A Python number as an array of ``dtype``, by the rules of a call; None if it does not fit."""
+    """Returns a Python number as an array of ``dtype``, by the rules of a call; None if ``dtype`` cannot represent it."""
     if dtype == bool or isinstance(value, bool):
         return _numpy.asarray(value) if dtype == bool and isinstance(value, bool) else None
     try:
@@ -184,10 +183,10 @@ def _require_shapes(op, arrays):
 
 
 def _places(value, layout):
-    """Segments as int32 or int64. Arrays of NumPy become int32 if JAX has no int64 and all values fit."""
+    """Returns segments as an int32 or int64 array. NumPy arrays become int32 if JAX has no int64 and all values fit."""
     if isinstance(value, _numpy.ndarray) and value.dtype.kind in "iu" and not _jax.config.jax_enable_x64:
         narrow = value.astype(_numpy.int32)
-        if layout == "groups":  # numbers beyond int32 are in no group
+        if layout == "groups":  # numbers that exceed int32 are in no group
             value = _numpy.where((value >= 0) & (value <= _LARGEST_INT32), narrow, _numpy.int32(-1))
         elif (narrow == value).all():
             value = narrow
@@ -200,7 +199,7 @@ def _places(value, layout):
 
 
 def _is_halved(type):
-    """Whether JAX passes numbers of ``type`` as two halves of 32 bits. Only gradients' operators get such numbers."""
+    """Returns whether JAX passes numbers of ``type`` as two 32-bit halves. This happens only for operators of gradients."""
     return type in ("i64", "u64", "f64") and not _jax.config.jax_enable_x64
 
 
@@ -214,7 +213,7 @@ def _require_bits(op):
 
 
 def _fold_groups(op, arrays, groups, num_groups):
-    """Sorts the elements by group, stably, and folds each group as a segment."""
+    """Sorts the elements stably by group, and folds each group as a segment."""
     if groups.shape[0] != _num_elements(op, arrays):
         raise _segfold.InputError(f"'groups' has {groups.shape[0]} numbers, and there are {_num_elements(op, arrays)} elements")
     if num_groups < 0:
@@ -245,7 +244,7 @@ def _fold_groups(op, arrays, groups, num_groups):
 
 
 def _folded(form, arrays, segments):
-    """The fold without gradients. Groups become offsets; a first and a last segment hold elements in no group."""
+    """Folds without gradients. Groups become offsets; elements in no group become an extra first and last segment."""
     if form.layout != "groups":
         return _batched(form)(arrays, segments)
     op = operator_of_text(form.text)
@@ -253,7 +252,7 @@ def _folded(form, arrays, segments):
     _, reads_segment, by_segment = _segfold.places_read(op)
     names = [name for name, _, _ in op.parameters]
     reads_places = any(kind == "table" and name not in by_segment for kind, name in zip(kinds_of(op), names))
-    # Offsets would fold elements in no group too, which may read outside of tables.
+    # With offsets, elements in no group would be folded too, and might read outside of tables.
     if not _segfold.takes_empty_segments(op) or reads_segment or reads_places:
         return _batched(form._replace(layout="ranges"))(arrays, _ranges(places))
     count = places.shape[0] - 1
@@ -271,7 +270,7 @@ def _ranges(places):
 
 
 def _as_i64(places):
-    """Places as 64-bit integers, or as two halves if JAX has no 64 bits."""
+    """Returns integers as 64-bit integers, or as two 32-bit halves if JAX has no 64-bit types."""
     if not _is_halved("i64"):
         return places.astype(_jnp.int64)
     low = places.astype(_jnp.uint32)
@@ -284,7 +283,7 @@ def _num_elements(op, arrays):
 
 @functools.lru_cache(maxsize=4096)
 def _differentiable(form):
-    """The fold as a function of arrays and segments that JAX differentiates."""
+    """Returns the fold as a function of arrays and segments that JAX can differentiate."""
 
     @_jax.custom_vjp
     def folded(arrays, segments):
@@ -292,9 +291,9 @@ def _differentiable(form):
 
     def forward(arrays, segments):
         wanted = [() if array.perturbed else None for array in arrays]  # JAX does not trace () and None
-        # The values may be plain numbers, so they are converted to arrays.
+        # The values may be plain numbers, which must become arrays.
         arrays, segments = ([_jnp.asarray(part.value) for part in parts] for parts in (arrays, segments))
-        return folded(arrays, segments), (arrays, segments, wanted)  # differentiated again for second derivatives
+        return folded(arrays, segments), (arrays, segments, wanted)  # differentiable again, for second derivatives
 
     def backward(kept, gradients):
         arrays, segments, wanted = kept
@@ -309,7 +308,7 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """Lists the gradient by each array; None if it needs none. Leaves out elements in no group: they may give NaN."""
+    """Returns the gradient by each array; None for an array that needs none. Skips elements in no group, which may give NaN."""
     op = operator_of_text(form.text)
     if form.layout == "groups":
         form, segments = form._replace(layout="ranges"), _ranges(*segments)
@@ -325,12 +324,12 @@ def _gradients(form, arrays, segments, wanted, gradients):
     names = [name for name, _, _ in op.parameters]
     factors = _segfold.factors_of_sum(op)
     if len(op.rows) == 1 and len(names) == 2 and factors is not None and set(factors) == set(names):
-        row = names.index(op.rows[0])  # a row times a number, whose gradient is summed over the features
+        row = names.index(op.rows[0])  # a row times a number; the gradient by the number is summed over the features
         ones = [array if at == row else _jnp.ones_like(array) for at, array in enumerate(arrays)]
         made = _gradient(op, op.rows[0])
         of_each = gradient_by_steps(made, op, ones, of_results, run)
         found = [of_each * arrays[1 - row][:, None], of_each * arrays[row]]
-        if form.layout == "ranges":  # elements outside of all ranges have no gradient, whatever their values
+        if form.layout == "ranges":  # elements outside of all ranges have gradient 0, whatever their values
             counted = gradient_by_steps(made, op, ones, {name: _jnp.ones_like(part) for name, part in of_results.items()}, run)
             found = [_jnp.where(counted != 0, part, _jnp.zeros((), part.dtype)) for part in found]
         found[1] = found[1].sum(1)
@@ -347,7 +346,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
         gradient = gradient_by_steps(made, op, arrays, of_results, run)
-        if kind == "table":  # entries past the last segment are not read: their gradient is 0
+        if kind == "table":  # entries past the last segment are not read, so their gradient is 0
             behind = max(arrays[at].shape[0] - gradient.shape[0], 0)
             gradient = _jnp.pad(gradient, [(0, behind)] + [(0, 0)] * (gradient.ndim - 1))[: arrays[at].shape[0]]
         found[at] = gradient
@@ -355,7 +354,7 @@ def _gradients(form, arrays, segments, wanted, gradients):
 
 
 class _Library:
-    """The functions of JAX that `flattened` needs."""
+    """The JAX functions that ``flattened`` needs."""
 
     broadcast_to, concatenate = _jnp.broadcast_to, _jnp.concatenate
 
@@ -369,7 +368,10 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
+        """Keeps valid entries of ``places``.
+
+        Replaces invalid ones: on the host by -1, which a fold refuses, on a GPU by ``instead``.
+        """
         instead = _jnp.broadcast_to(instead, places.shape).astype(places.dtype)
         instead = _jax.lax.platform_dependent(instead, cpu=lambda taken: _jnp.full_like(taken, -1), default=lambda taken: taken)
         return _jnp.where(is_right, places, instead)
@@ -389,7 +391,7 @@ class _Library:
 
 @functools.lru_cache(maxsize=4096)
 def _batched(form):
-    """The fold as a function that JAX maps over batches."""
+    """Returns the fold as a function that JAX can map over batches."""
     folded = _jax.custom_batching.custom_vmap(functools.partial(_launched, form))
 
     @folded.def_vmap
@@ -419,7 +421,7 @@ def _batched(form):
 
 
 def _launched(form, arrays, segments):
-    """The fold as a call of XLA."""
+    """Launches the fold as an XLA call."""
     op = operator_of_text(form.text)
     num_elements = _num_elements(op, arrays)
     count = num_segments(form, num_elements, segments)
@@ -436,7 +438,7 @@ def _launched(form, arrays, segments):
 
 
 def _device():
-    """The ordinal of JAX's default GPU; -1 if its default device is the host."""
+    """Returns the ordinal of JAX's default GPU; -1 if JAX's default device is the host."""
     chosen = _jax.config.jax_default_device
     if chosen is None or isinstance(chosen, str):
         chosen = _jax.local_devices(backend=chosen)[0]
@@ -445,5 +447,5 @@ def _device():
 
 @functools.lru_cache(maxsize=4096)
 def _prepared(op, form, index_type, num_entries, num_elements, num_features, device):
-    """Compiles the fold while a program is traced, so that warnings and errors come at the caller's line."""
+    """Compiles the fold while a program is traced, so that warnings and errors point to the caller's line."""
     _segfold.prepare_for_xla(op, form.layout, form.uniform, index_type, num_entries, num_elements, num_features, device)

@@ -1,6 +1,6 @@
-"""The operators that come with segfold: ``segfold.standard.sum``, ``segfold.standard.mean_variance``, ...
+"""The standard operators: ``segfold.standard.sum``, ``segfold.standard.mean_variance``, ...
 
-Each call takes the type of its arrays; ``segfold.standard.sum_i32`` and ``segfold.standard.sum.typed("i32")`` have a fixed
+Each call takes the type of its arrays. ``segfold.standard.sum_i32`` and ``segfold.standard.sum.typed("i32")`` have a fixed
 type. ``dir(segfold.standard)`` lists all operators.
 """
 

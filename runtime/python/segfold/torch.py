@@ -1,7 +1,10 @@
-"""Folds inside torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients.
+"""Folds inside torch graphs, with gradients.
 
-``segfold.torch.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)``, with gradients. ``segfold.torch.function(op)`` is
-the same fold as a function of tensors alone, for code that ``torch.compile`` compiles. Elsewhere, ``op(x, offsets=o)`` costs less.
+The fold is an operator of ``torch.library``, which ``torch.compile`` does not split.
+
+``segfold.torch.fold(op, x, offsets=o)`` returns the results of ``op(x, offsets=o)``, with gradients.
+``segfold.torch.function(op)`` returns the same fold as a function of tensors only, for code that ``torch.compile`` compiles.
+Outside of graphs, ``op(x, offsets=o)`` is faster.
 """
 
 import functools
@@ -43,7 +46,7 @@ def _require_one_column(keys):
 
 @_torch.compiler.assume_constant_result
 def _known(op):
-    """The facts of an operator that a call needs: torch.compile cannot trace the operator itself."""
+    """Returns the facts about an operator that a call needs. torch.compile cannot trace the operator itself."""
     if not isinstance(op, _segfold.Operator):
         raise TypeError(f"an operator is needed, as sf.standard.sum, and {op!r} is given")
     if id(op) not in _known_operators:
@@ -69,9 +72,9 @@ def _remembered(op):
     return known
 
 
-_known_operators = {}  # by id; holds the operators, so that no other object gets the id
-_looked_up = {}  # facts of operators called outside of torch.compile; every torch can trace a look-up
-_classes = {}  # classes of named tuples, by the names of results
+_known_operators = {}  # keyed by id; keeps the operators alive, so that no other object gets the id
+_looked_up = {}  # facts about operators called outside of torch.compile; every version of torch can trace this look-up
+_classes = {}  # classes of named tuples, keyed by names of results
 
 
 def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
@@ -90,7 +93,7 @@ def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, r
     for i, dtype in scalars:
         if not isinstance(arrays[i], _torch.Tensor):
             wanted = dtype or model.dtype
-            if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full would truncate it
+            if isinstance(arrays[i], float) and not wanted.is_floating_point:  # new_full() would truncate the number
                 raise _segfold.InputError(f"'{parameters[i]}' is {arrays[i]!r}, and the operator takes a value of {wanted} there")
             arrays[i] = model.new_full((1,), arrays[i], dtype=wanted)
     found = [entry for entry in by_dtype if entry[0] is None or entry[0] == model.dtype]
@@ -108,7 +111,7 @@ def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, r
 
 @functools.lru_cache(maxsize=4096)
 def function(op):
-    """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
+    """Returns the operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
     known = _remembered(op)
 
     def folded(*columns, **words):
@@ -120,14 +123,17 @@ def function(op):
 
 
 def fold(op, *columns, **words):
-    """Folds tensors like ``op(*columns, ...)``. Columns are given by position or by name, segments by any argument of a call.
+    """Folds tensors like ``op(*columns, ...)``. Returns a tensor, or a named tuple of tensors.
 
-    Returns a tensor, or a named tuple of tensors. Gradients are those of :func:`segfold.gradient`, whose operators
-    run in ``backward()`` and have gradients too. Sums of a column or of a product of two also have gradients by a
-    column of numbers beside rows, summed over the features. Raises the errors of the call, and RuntimeError with the
-    reason for a gradient that does not exist, such as by a table that is not read at ``[segment]``, and for forward
-    mode. ``torch.func.vmap`` folds a batch in one launch. It folds the entries in turn if it maps over a scalar or
-    over a table that is not read at ``[segment]``, if the operator computes with ``segment``, and for keys and flags.
+    Columns are given by position or by name, segments by any argument of a call. Gradients are those of
+    :func:`segfold.gradient`. Its operators run in ``backward()`` and can be differentiated again. Sums of a column, or of a
+    product of two columns, also have a gradient by a column of numbers that is multiplied with rows; it is summed over the
+    features.
+
+    ``torch.func.vmap`` folds a batch in one launch. It folds the entries one after the other if it maps over a scalar or over a
+    table that is not read at ``[segment]``, if the operator computes with ``segment``, and for keys and flags. Raises the
+    errors of the call. Raises RuntimeError, with the reason, for a gradient that does not exist, such as one by a table that is
+    not read at ``[segment]``, and for forward mode.
     """
     known = _looked_up.get(id(op))
     return _folded(_remembered(op) if known is None else known, columns, **words)
@@ -156,7 +162,7 @@ def _(text, arrays, layout, segments, uniform):
 
 
 def _unfilled(form, arrays, segments, num_found):
-    """Empty tensors with the shapes of a fold's results. ``num_found()`` counts segments of keys and flags."""
+    """Returns empty tensors with the shapes of a fold's results. ``num_found()`` counts the segments of keys and flags."""
     text, layout, uniform = form
     op = operator_of_text(text)
     column = next(
@@ -195,11 +201,11 @@ _fold.register_autograd(_backward, setup_context=_setup)
 
 
 def _gradients(ctx, is_needed, gradients):
-    """Lists the gradient by each array; None for an array that needs none."""
+    """Returns the gradient by each array; None for an array that needs none."""
     form = ctx.form
     op = operator_of_text(form.text)
     factors = _segfold.factors_of_sum(op)
-    saved = ctx.saved_tensors  # read once: torch.utils.checkpoint allows no second read
+    saved = ctx.saved_tensors  # read only once, because torch.utils.checkpoint forbids a second read
     arrays, segments = saved[: ctx.num_arrays], saved[ctx.num_arrays :]
     if factors is None or form.layout == "ranges":
         return _by_operators(form, op, is_needed, gradients, arrays, segments)
@@ -210,7 +216,7 @@ def _gradients(ctx, is_needed, gradients):
     for i, name in enumerate(factors):
         others = [arrays[names.index(other)] for j, other in enumerate(factors) if j != i]
         part = of_each
-        for other in others:  # a number beside rows applies to every feature
+        for other in others:  # a number that is multiplied with rows applies to every feature
             part = part * (other if other.dim() == part.dim() else other.unsqueeze(1))
         at = names.index(name)
         if arrays[at].dim() < part.dim():
@@ -220,7 +226,7 @@ def _gradients(ctx, is_needed, gradients):
 
 
 def _by_operators(form, op, is_needed, gradients, arrays, segments):
-    """Lists the gradient by each array that needs one, else None. Its own operators compute each gradient."""
+    """Returns the gradient by each array that needs one, otherwise None. Each gradient is computed by its own operators."""
     results = [name for name, _ in op.results]
     of_results = dict(zip(results, gradients[-len(results) :]))
     contiguous = {name: gradient.contiguous() for name, gradient in of_results.items() if gradient is not None}
@@ -239,14 +245,14 @@ def _by_operators(form, op, is_needed, gradients, arrays, segments):
         except _segfold.InputError as error:
             raise RuntimeError(str(error)) from error
         gradient = gradient_by_steps(made, op, arrays, contiguous, run)
-        if is_table and name not in op.scalars and len(gradient) < len(arrays[at]):  # entries behind those of the segments are not read
+        if is_table and name not in op.scalars and len(gradient) < len(arrays[at]):  # entries past those of the segments are not read
             gradient = _torch.cat([gradient, gradient.new_zeros(len(arrays[at]) - len(gradient), *gradient.shape[1:])])
         found[at] = gradient
     return found
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """Copies the gradient of each segment to its elements: a number for each, or a row if rows are summed."""
+    """Copies the gradient of each segment to its elements. Each element gets a number, or a row if rows are summed."""
     if layout == "whole":
         return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":
@@ -270,7 +276,7 @@ def _spread(gradient, num_elements, layout, segments, uniform):
 
 
 class _Library:
-    """The functions of torch that `flattened` needs."""
+    """The torch functions that ``flattened`` needs."""
 
     broadcast_to, concatenate = _torch.broadcast_to, _torch.cat
 
@@ -284,7 +290,10 @@ class _Library:
 
     @staticmethod
     def right_or(is_right, places, instead):
-        """Keeps right places. A wrong place becomes -1 on the host, which a fold refuses, and `instead` on a GPU."""
+        """Keeps valid entries of ``places``.
+
+        Replaces invalid ones: on the host by -1, which a fold refuses, on a GPU by ``instead``.
+        """
         return _torch.where(is_right, places, instead.to(places.dtype) if places.is_cuda else -1)
 
     @staticmethod
@@ -301,8 +310,11 @@ class _Library:
 
 
 def _fold_of_batch(form, size, arrays, segments):
-    """Folds the entries of a batch, in one fold or one after another. Arrays and segments are pairs of a tensor and
-    its batch dimension, which is None for a tensor that all entries share."""
+    """Folds the entries of a batch, in one fold or one after the other.
+
+    Arrays and segments are pairs of a tensor and its batch dimension. The dimension is None for a tensor that all entries
+    share.
+    """
 
     def first(pairs):
         return [(tensor if dim is None else tensor.movedim(dim, 0), dim is not None) for tensor, dim in pairs]
@@ -325,7 +337,10 @@ def _fold_of_batch(form, size, arrays, segments):
 
 
 class _Fold(_torch.autograd.Function):
-    """The fold with gradients and batches. Takes tensors one by one, because torch.func takes no lists of tensors."""
+    """The fold with gradients and batches.
+
+    Takes tensors as separate arguments, because torch.func does not accept lists of tensors.
+    """
 
     @staticmethod
     def forward(form, num_arrays, *tensors):
@@ -348,7 +363,7 @@ class _Fold(_torch.autograd.Function):
         return found, (0,) * len(found)
 
 
-@_torch.compiler.allow_in_graph  # torch.func within torch.compile needs this for functions of autograd
+@_torch.compiler.allow_in_graph  # torch.func within torch.compile requires this for functions of autograd
 def _applied(text, layout, uniform, num_arrays, *tensors):
     return _Fold.apply(Form(text, layout, uniform), num_arrays, *tensors)
 

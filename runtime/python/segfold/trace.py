@@ -1,8 +1,8 @@
-"""Types and functions with which Python functions are traced: their values remember how they were made.
+"""Types and functions for traced Python functions. Traced values record how they were computed.
 
-A traced function runs once, with a :class:`Value` for each argument. Operators of Python (``+``, ``<``, ...) and the functions of
-this module make further values; the returned value is the tree of an expression in the text form. Local variables of the function
-become names (``let``) of the operator, so that emitted text reads like the function.
+A traced function runs once, with a :class:`Value` for each argument. Python operators (``+``, ``<``, ...) and the functions of
+this module make further values. The returned value is the expression tree of the operator's text. Local variables of the
+function become names (``let``) in the operator, so that the emitted text resembles the function.
 """
 
 import functools
@@ -68,47 +68,47 @@ for _name in _BITS.split():
 
 
 def minimum(a, b, *more):
-    """The least of two or more; a number wins against NaN, and -0 is less than 0."""
+    """Returns the smallest of two or more values. A number wins against NaN, and -0 is less than 0."""
     return functools.reduce(functools.partial(_function_of_numbers, "min"), (a, b, *more))
 
 
 def maximum(a, b, *more):
-    """The greatest of two or more; a number wins against NaN, and -0 is less than 0."""
+    """Returns the largest of two or more values. A number wins against NaN, and -0 is less than 0."""
     return functools.reduce(functools.partial(_function_of_numbers, "max"), (a, b, *more))
 
 
 def absolute(x):
-    """The magnitude; for the lowest integer, that integer. ``abs(x)`` is the same."""
+    """Returns the magnitude of ``x``; for the lowest integer, that integer. ``abs(x)`` is the same."""
     return abs(as_value(x))
 
 
 def power(x, y):
-    """x to the power y. ``x ** y`` is the same."""
+    """Returns x to the power y. ``x ** y`` is the same."""
     return _function_of_numbers("pow", x, y, real=True)
 
 
 def copysign(x, y):
-    """The magnitude of x with the sign of y."""
+    """Returns the magnitude of x with the sign of y."""
     return _function_of_numbers("copysign", x, y, real=True)
 
 
 def fma(x, y, z):
-    """x * y + z, rounded once."""
+    """Returns x * y + z, rounded once."""
     return _function_of_numbers("fma", x, y, z, real=True)
 
 
 def isnan(x):
-    """True for NaN."""
+    """Returns true if x is NaN."""
     return _truth_of_real("isnan", x)
 
 
 def isfinite(x):
-    """True unless x is infinite or NaN."""
+    """Returns true if x is neither infinite nor NaN."""
     return _truth_of_real("isfinite", x)
 
 
 def where(condition, yes, no):
-    """``condition ? yes : no``; only the chosen side is evaluated."""
+    """Returns ``condition ? yes : no``. Only the chosen side is evaluated."""
     condition, yes, no = as_value(condition), as_value(yes), as_value(no)
     if condition._sf_type is not bool_:
         refuse(f"where() takes a bool first, and {condition._sf_described()} is given", "compare with something to get one")
@@ -117,52 +117,52 @@ def where(condition, yes, no):
 
 
 def logical_and(a, b):
-    """``a && b``; b is evaluated only if a is true."""
+    """Returns ``a && b``. ``b`` is evaluated only if ``a`` is true."""
     return _logical("&&", a, b)
 
 
 def logical_or(a, b):
-    """``a || b``; b is evaluated only if a is false."""
+    """Returns ``a || b``. ``b`` is evaluated only if ``a`` is false."""
     return _logical("||", a, b)
 
 
 def logical_not(a):
-    """``!a``. ``~a`` of a bool is the same."""
+    """Returns ``!a``. ``~a`` of a bool is the same."""
     return ~_bool("logical_not", a)
 
 
 def lowest(type):
-    """The lowest finite value of a number type."""
+    """Returns the lowest finite value of a number type."""
     return _limit("lowest", type)
 
 
 def highest(type):
-    """The highest finite value of a number type."""
+    """Returns the highest finite value of a number type."""
     return _limit("highest", type)
 
 
 def epsilon(type):
-    """The distance from 1 to the next number of a floating-point type."""
+    """Returns the distance from 1 to the next number of a floating-point type."""
     return _limit("epsilon", type)
 
 
 def index():
-    """The element's place in the input, an i64; in ``lift``, ``map`` and ``scan``."""
+    """Returns the element's index in the input, an i64. For ``lift``, ``map`` and ``scan``."""
     return make("name", ("index",), (), i64)
 
 
 def position():
-    """The element's place in its segment, an i64; in ``lift``, ``map`` and ``scan``."""
+    """Returns the element's index in its segment, an i64. For ``lift``, ``map`` and ``scan``."""
     return make("name", ("position",), (), i64)
 
 
 def segment():
-    """The segment's number, an i64; in ``lift``, ``finish``, ``empty``, ``map`` and ``scan``."""
+    """Returns the segment's number, an i64. For ``lift``, ``finish``, ``empty``, ``map`` and ``scan``."""
     return make("name", ("segment",), (), i64)
 
 
 def length():
-    """The number of elements of the segment, an i64; in ``finish``, ``empty`` and ``map``."""
+    """Returns the number of elements in the segment, an i64. For ``finish``, ``empty`` and ``map``."""
     return make("name", ("length",), (), i64)
 
 

@@ -1,4 +1,4 @@
-"""Types, and values that remember how they were made: what Python functions are traced with."""
+"""Types and values for traced Python functions. Values record how they were computed."""
 
 import typing
 
@@ -13,7 +13,10 @@ __all__ = [
 Operand = typing.Union["Value", int, float, bool]
 
 class Type:
-    """A scalar type of the language; called, it converts: ``sf.f32(n)``; ``sf.f32[4]`` is an array of fields."""
+    """A scalar type.
+
+    Calling it converts a value: ``sf.f32(n)``. Indexing it gives the type of an array of fields: ``sf.f32[4]``.
+    """
 
     name: str
     is_float: bool
@@ -22,7 +25,7 @@ class Type:
     def __getitem__(self, length: int) -> typing.Any: ...
 
 class Value:
-    """A value that the operator will compute. Made by tracing, never by hand."""
+    """A value that the operator will compute. Tracing makes it; users never construct one."""
 
     type: typing.Optional[Type]
     def __add__(self, other: Operand) -> Value: ...
@@ -59,7 +62,7 @@ class Value:
     def __abs__(self) -> Value: ...
 
 class table:
-    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``.
+    """The annotation of a side table: ``weights: sf.table(sf.f32)`` may be read at any index, as in ``weights[i]``.
 
     ``sf.table(sf.row(sf.f32))`` is a table of rows of features.
     """
@@ -70,19 +73,25 @@ class table:
     def __getitem__(self, at: Operand) -> Value: ...
 
 class scalar:
-    """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
+    """The annotation of a scalar. ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given in each call."""
 
     type: typing.Any
     def __init__(self, type: typing.Any) -> None: ...
 
 class row:
-    """The annotation of a column of rows: ``x: sf.row(sf.f32)`` is an array ``[n, K]``; the operator folds each of K features alone."""
+    """The annotation of a column of rows.
+
+    ``x: sf.row(sf.f32)`` is an array ``[n, K]``, and the operator folds each of the K features separately.
+    """
 
     type: typing.Any
     def __init__(self, type: typing.Any) -> None: ...
 
 class each:
-    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` gives it."""
+    """The annotation, in ``results``, of an output with a value for every element: ``sf.each(sf.f32)``.
+
+    ``map`` or ``scan`` computes it.
+    """
 
     type: typing.Any
     def __init__(self, type: typing.Any) -> None: ...
@@ -90,7 +99,8 @@ class each:
 inf: Value
 nan: Value
 
-# Each is a Type. As annotations of columns and fields they stand for values that a checker cannot know.
+# Each of these is a Type. As annotations of columns and fields, they stand for values of types that a type
+# checker cannot know.
 bool_: typing.TypeAlias = typing.Any
 i8: typing.TypeAlias = typing.Any
 i16: typing.TypeAlias = typing.Any

@@ -52,7 +52,7 @@ constexpr Flag kTuneFlags[] = {{"kernels", "DIR"},
                                {"worker"}};
 constexpr std::array<std::string_view, 3> kEfforts = {"none", "quick", "full"};
 
-/// The default limits of an effort; flags may replace them.
+/// The default limits of one value of --effort. Other flags may override them.
 struct Effort {
     std::int64_t seconds;
     std::int64_t evaluations;
@@ -60,7 +60,7 @@ struct Effort {
 };
 constexpr std::array<Effort, 3> kAllowed = {Effort{0, 0, 0}, Effort{60, 40, 8}, Effort{600, 400, 16}};
 
-/// The requests of the command line.
+/// The request of the command line.
 struct TuneRequest {
     std::size_t effort = 1;  ///< index in kEfforts
     std::int64_t seconds = 0;
@@ -88,7 +88,7 @@ TuneRequest tune_request(const Arguments& arguments)
     return request;
 }
 
-/// One run of the tuner, with its worker process and its report.
+/// A run of the tuner, with its worker process and its report.
 class Tuning {
 public:
     Tuning(const Words& words, const Arguments& arguments, const Operator& op, Session& session)
@@ -193,15 +193,15 @@ private:
     }
 
     /// Returns the form to which the segments are converted before the plan at `point` is timed. Returns
-    /// nothing if the plan reads the form in which the segments are given.
+    /// nothing if the plan reads the segments in their given form.
     [[nodiscard]] std::optional<SegmentForm> made_before(const Point& point) const
     {
         const auto form = served_form(core(session_).catalogue().stage(point.stage), problem_.form);
         return form == problem_.form ? std::nullopt : form;
     }
 
-    /// Returns a plan's rate as a share of the read ceiling. Counts the compulsory bytes, with segments in
-    /// the form that the plan reads.
+    /// Returns a plan's bandwidth as a share of the read ceiling. Counts compulsory bytes only, with segments
+    /// in the form that the plan reads.
     [[nodiscard]] double share(const Point& point, double milliseconds) const
     {
         const auto& shape = greeting_.record.shape;
@@ -336,8 +336,8 @@ private:
     Clock::time_point start_;
 };
 
-/// Throws InputError if an input is standard input. The worker process reads the data, and the worker's own
-/// standard input is a pipe from the tuner.
+/// Throws InputError if an input is standard input. The data are read by the worker process, whose standard
+/// input is a pipe from the tuner.
 void refuse_standard_input(const WorkloadRequest& request)
 {
     auto files = request.layout.files;
@@ -375,7 +375,7 @@ int verb_tune(const Words& words)
     options.backend = arguments.value("backend").value_or("auto");
     Session session(options);
     const auto laws = session.laws(op, given_scalars(op, request.scalars));
-    // The worker has the data, and refuses them if the wrong identity affects them.
+    // The worker has the data and refuses them if the wrong identity would change results.
     if (!laws.has_sound_identity)
         write_warnings(arguments, {fmt::format("operator {} states an identity that is none\n{}", op.name,
                                                print(*laws.report.find(Law::identity), op))});

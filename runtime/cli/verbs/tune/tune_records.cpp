@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"spot", "tuned", "all"};
 
-/// Returns the name of the operator that is asked about; empty if none is named.
+/// Returns the name of the requested operator; empty if none is named.
 std::string asked_operator(const Arguments& arguments)
 {
     return arguments.operands().empty() && !arguments.has("op") ? "" : operator_argument(arguments).name;
 }
 
-/// True if a lookup may take the plan of a record; other records are what the winner was compared with.
+/// True if a run may use the plan of this record. Other records only show plans that lost the comparison.
 bool may_choose(const TuningRecord& record)
 {
     return record.measurement.outcome == MeasurementOutcome::correct &&

@@ -40,7 +40,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
     Session session(timed_backend_argument(arguments), session_options(arguments, op));
     auto& backend = core(session).backend();
     const auto prepared = make_checked_workload(op, request);
-    check_tables(prepared.workload);  // throws once here, because otherwise each plan would fail
+    check_tables(prepared.workload);  // throws here, because otherwise every plan would fail
     const auto laws = core(session).laws(prepared.workload);
     require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);

@@ -26,7 +26,7 @@ std::string header_text(const fs::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns the number after the first `words` in a text; 0 if there is none.
+/// Returns the number after the first occurrence of `words` in a text; 0 if there is none.
 int number_after(const std::string& text, std::string_view words)
 {
     const auto at = text.find(words);
@@ -42,7 +42,7 @@ bool has_headers(const fs::path& folder)
     return fs::is_regular_file(folder / "cub/version.cuh", ignored);
 }
 
-/// Returns the folder of headers in a toolkit or an unpacked wheel; empty if there is none.
+/// Returns the folder of CCCL headers in a toolkit or an unpacked wheel; empty if there is none.
 fs::path headers_below(const fs::path& folder)
 {
     for (const auto* headers : {"include/cccl", "include"})
@@ -71,7 +71,7 @@ std::vector<fs::path> toolkit_folders()
     try {
         folders.push_back(fs::path(cuda::nvrtc().library.path()).parent_path().parent_path());
     } catch (const DeviceError&) {
-        // Without NVRTC there is no such folder to search.
+        // Without NVRTC, there is no toolkit of NVRTC to search.
     }
     return folders;
 }
@@ -136,7 +136,7 @@ void require_new_enough(const fs::path& nvcc, const fs::path& cccl)
 {
     const int oldest = number_after(header_text(cccl / kCompilerHeader), "CUDA versions below ");
     if (oldest == 0)
-        return;  // these headers do not state a version
+        return;  // these headers do not state the oldest nvcc that they support
     const auto told = run_process({nvcc.string(), "--version"}).output;
     constexpr std::string_view kRelease = "release ";
     const int release = number_after(told, kRelease);

@@ -16,11 +16,11 @@
 namespace segfold::bench {
 namespace {
 
-/// The compiler, and the compiled peers by their texts.
+/// The compiler, the headers, and the peers compiled so far.
 struct HostLibraries {
-    std::vector<std::string> compiler;  ///< command of the C++ compiler; empty if there is none
-    std::filesystem::path cccl;         ///< empty if there are no headers
-    std::string reason;                 ///< why nothing can be compiled
+    std::vector<std::string> compiler;  ///< command line of the C++ compiler; empty if there is none
+    std::filesystem::path cccl;         ///< folder of headers; empty if there is none
+    std::string reason;                 ///< reason why nothing can be compiled; empty if peers can be
     CompiledPeers compiled;
 
     explicit HostLibraries(const std::filesystem::path& named)
@@ -50,7 +50,7 @@ struct HostLibraries {
     }
 };
 
-/// Segment keys for peers: the segment of each element, and the segments that have elements.
+/// Segments as keys for peers: the segment of each element, and the list of non-empty segments.
 struct HostKeys {
     explicit HostKeys(const Segments& segments)
     {
@@ -69,7 +69,7 @@ struct HostKeys {
     }
 
     std::vector<std::int32_t> keys;  ///< segment of each element
-    std::vector<std::int32_t> runs;  ///< segments with elements, ascending
+    std::vector<std::int32_t> runs;  ///< indices of non-empty segments, ascending
 };
 
 class HostFold : public LoadedFold {

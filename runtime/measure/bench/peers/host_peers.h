@@ -6,8 +6,8 @@
 
 namespace segfold::bench {
 
-/// Makes peers that the system's C++ compiler compiles with the CCCL headers in `cccl`, or in cccl_folder()
-/// if `cccl` is empty. If something is missing on this machine, objection() says so.
+/// Makes peers that the system's C++ compiler compiles. `cccl` is the folder of the CCCL headers; if empty,
+/// cccl_folder() is used. If a compiler or headers are missing, objection() says so.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_host_peers(const std::filesystem::path& cccl);
 
 }  // namespace segfold::bench

@@ -1,5 +1,5 @@
 #pragma once
-// A compiled peer bound to a workload on a GPU.
+// A peer (an algorithm of CUB or Thrust), compiled and bound to a workload on a GPU.
 #include <string>
 #include <vector>
 
@@ -8,20 +8,20 @@
 
 namespace segfold::bench {
 
-/// A peer that folds a workload on the GPU into the workload's own result arrays.
+/// A peer that folds a workload on the GPU and writes to the workload's own result arrays.
 ///
-/// Peers use CUDA's runtime, which works in the primary context, as cuda::Context does; both share pointers
-/// and streams.
+/// Peers use the CUDA runtime, which shares the primary context with cuda::Context. Pointers and streams are
+/// therefore valid for both.
 class LoadedPeer {
 public:
-    /// Asks the peer for the size of its scratch memory, and allocates this memory. Some peers, such as
-    /// Thrust, fold once to answer. `keys` may be null if the peer needs none. Throws DeviceError if the peer
+    /// Asks the peer how much scratch memory it needs, and allocates this memory. To answer, some peers, such
+    /// as Thrust, fold once. `keys` may be null for a peer that takes none. Throws DeviceError if the peer
     /// fails.
     LoadedPeer(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident,
                const std::string& name, const EmittedPeer& emitted, const PeerLibrary& library,
                const SegmentKeys* keys);
 
-    /// Queues the fold; Thrust also waits for its end. If this fails, throws DeviceError with CUDA's message.
+    /// Queues the fold. Thrust also waits for its end. Throws DeviceError with CUDA's message if this fails.
     void launch();
 
 private:

@@ -41,7 +41,7 @@ bool write_text(const fs::path& path, const std::string& text)
     }
 }
 
-/// Returns the first line of a log that reports an error.
+/// Returns the first line of a compiler's log that reports an error.
 std::string first_error(const std::string& log)
 {
     for (std::size_t at = 0; at < log.size();) {
@@ -54,8 +54,8 @@ std::string first_error(const std::string& log)
     return "the compiler gave no reason";
 }
 
-/// Returns a file name for a text. Different texts may get the same name, so the text itself is compared
-/// before a library is used.
+/// Returns a file name for a source text. Different texts may get the same name, so a library's text is
+/// compared before the library is used.
 std::string file_stem(const std::string& name, const std::string& text)
 {
     boost::crc_32_type checksum;
@@ -130,8 +130,8 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 {
     if (!reason_.empty())
         throw DeviceError(reason_);
-    // The text that is compared ends with the compiler, headers and architecture, so a library is reused only
-    // if all are equal.
+    // The compared text ends with the compiler, headers and architecture. A library is therefore reused only
+    // if these are equal too.
     return compile_peer(name,
                         fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture),
                         command(architecture));
@@ -177,7 +177,7 @@ PeerLibrary compile_peer(const std::string& name, const std::string& source,
             fmt::format("{}: {} does not compile it: {}\nthe source is kept in {}\n{} says:\n{}", name,
                         compiler, first_error(result.output), kept_text.string(), command[0], result.output));
     }
-    // The library is written last, so a reader that finds it also finds its text.
+    // Stores the library last, so that a process that finds the library also finds its text.
     if (!write_text(kept_time, fmt::format("{}\n", seconds)))
         fs::remove(kept_time, error);
     fs::rename(own_source, kept_text, error);
@@ -195,7 +195,7 @@ fs::path peer_directory()
             static const ScratchFolder own("segfold-peers");
             return own.path();
         }
-        // Code is loaded from this folder, so nobody else may write to it.
+        // Nobody else may write to this folder, because code is loaded from it.
         cache::require_private_folder(folder);
         return folder;
     } catch (const InputError& error) {

@@ -1,5 +1,5 @@
 #pragma once
-// Compiles a peer's text to a shared library with nvcc or the host's compiler.
+// Compiles a peer's source text to a shared library with nvcc or the host's compiler.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace segfold::bench {
 
-/// Arguments of a peer's function. The emitted text has the same struct (kernels/vocabulary/peer.cuh).
+/// Arguments of a peer's function. The emitted text defines the same struct (kernels/vocabulary/peer.cuh).
 struct PeerCall {
     const void* inputs = nullptr;
     const void* results = nullptr;
@@ -27,43 +27,42 @@ struct PeerCall {
     void* stream = nullptr;
 };
 
-/// A compiled peer; its code stays loaded until the process ends.
+/// A compiled peer. Its code stays loaded until the process ends.
 struct PeerLibrary {
     int (*fold)(PeerCall*) = nullptr;
     const char* (*error_text)(int) = nullptr;
     double compile_seconds = 0;
-    /// True if the library comes from the folder of compiled peers. `compile_seconds` is then the time of the
-    /// earlier compilation.
+    /// True if the library was compiled earlier and stored. `compile_seconds` is then the time of that
+    /// compilation.
     bool is_compiled_before = false;
 };
 
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
 public:
-    /// Searches toolkit_folders() for nvcc. Uses the headers in `cccl`, else in the folder $SEGFOLD_CCCL,
-    /// else the toolkit's own. Throws InputError if named headers are missing or require a newer nvcc.
+    /// Searches toolkit_folders() for nvcc. The headers are those in `cccl`, else in $SEGFOLD_CCCL, else in
+    /// the toolkit. Throws InputError if the named headers are missing or require a newer nvcc.
     explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
-    /// Returns the reason why no peer can be compiled, in one sentence; empty if peers can be compiled.
+    /// Sentence with the reason why no peer can be compiled; empty if peers can be.
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const std::filesystem::path& nvcc() const { return nvcc_; }
-    /// The version of the headers, as in "CCCL 3.0.1".
+    /// Returns the version of the headers, such as "CCCL 3.0.1".
     [[nodiscard]] std::string description() const;
 
-    /// Returns a text on what `peer` needs but this CCCL lacks, without a final dot; empty if nothing is
-    /// lacking.
+    /// Returns text, without a final dot, about a requirement of `peer` that this CCCL does not meet; empty
+    /// if it meets all.
     [[nodiscard]] std::string missing(const Peer& peer) const;
 
-    /// Returns the command that makes a library for an architecture such as "sm_90", without the file names.
+    /// Returns the compiler's command line for an architecture such as "sm_90", without file names.
     [[nodiscard]] std::vector<std::string> command(const std::string& architecture) const;
 
-    /// Compiles a text, or loads the library that an earlier run made of the same text. Several threads may
-    /// call this at once.
+    /// Compiles a source text, or loads the stored library of an equal text. Safe for use by several threads
+    /// at once.
     ///
-    /// Compiled peers and their texts are stored in $XDG_CACHE_HOME/segfold/peers, else in
+    /// Libraries and their texts are stored in $XDG_CACHE_HOME/segfold/peers, or else in
     /// ~/.cache/segfold/peers. If neither XDG_CACHE_HOME nor HOME is set, they are stored only until the
-    /// process ends. A stored library is used only if its text is equal. If nvcc fails, throws DeviceError
-    /// with its first error and its log.
+    /// process ends. Throws DeviceError, with nvcc's first error and its log, if nvcc fails.
     [[nodiscard]] PeerLibrary compile(const std::string& name, const std::string& source,
                                       const std::string& architecture) const;
 
@@ -73,14 +72,14 @@ private:
     std::string reason_;
 };
 
-/// Compiles a text by `command`, followed by the file names and `last`; or loads the library that an earlier
-/// run made of the same text. Stores libraries like PeerToolkit::compile().
+/// Compiles a source text, or loads the stored library of an equal text. The command line is `command`, the
+/// file names, then `last`. Stores libraries as PeerToolkit::compile() does.
 [[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});
 
-/// Returns the folder of compiled peers, which only the user can read. Throws DeviceError if it cannot be
-/// made.
+/// Returns the folder of compiled peers, which only the user can access. Throws DeviceError if it cannot be
+/// created.
 [[nodiscard]] std::filesystem::path peer_directory();
 
 }  // namespace segfold::bench

@@ -13,7 +13,7 @@
 namespace segfold::bench {
 namespace {
 
-/// State that the peers of one GPU share.
+/// State shared by all peers of one GPU.
 struct CudaPeers {
     CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
         : timing(used_timing), toolkit(cccl)

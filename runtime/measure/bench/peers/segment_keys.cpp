@@ -13,7 +13,7 @@
 namespace segfold::bench {
 namespace {
 
-/// Returns the segments that have elements; nothing if all have.
+/// Returns the indices of non-empty segments. Returns an empty list if all segments have elements.
 std::vector<std::int32_t> non_empty_segments(const Segments& segments)
 {
     std::vector<std::int32_t> found;
@@ -58,7 +58,8 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
     const auto count = static_cast<long long>(segments.num_elements);
     const cuda::LaunchShape shape{.grid = {static_cast<std::uint64_t>(info.multiprocessors) * 16},
                                   .block = {256}};
-    // For segments given as flags or keys, only the host has offsets. They are copied to the GPU.
+    // If segments are given as flags or keys, only the host has their offsets, so these are copied to the
+    // GPU.
     cuda::DeviceBuffer found;
     if (is_found(segments.form))
         found = cuda::DeviceBuffer(context, {segments.offsets.data(), segments.offsets.bytes()});

@@ -1,19 +1,20 @@
 #pragma once
-// Segment keys: the number of each element's segment. Peers by key take them in place of offsets.
+// The segment of each element, as a key. Some peers take such keys instead of offsets.
 #include <cstdint>
 
 #include "runtime/backends/cuda/cuda_backend.h"
 
 namespace segfold::bench {
 
-/// Keys of a workload on a GPU. An empty segment has no key; each other segment is a run of equal keys.
+/// The keys of a workload on a GPU. Each non-empty segment is a run of equal keys; empty segments have no
+/// key.
 struct SegmentKeys {
-    /// Builds the keys on the GPU, outside of all timing. Throws InputError if there are more segments than
-    /// an i32 can count, or if segments are ranges, which may overlap.
+    /// Builds the keys on the GPU, outside of any measurement. Throws InputError if segments are ranges,
+    /// which may overlap, or if an i32 cannot count them.
     SegmentKeys(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident);
 
-    /// Describes where a peer by key writes its results. If `is_compacted` is true, its i-th result belongs
-    /// to the i-th segment with elements.
+    /// Describes the entries of the result arrays that a peer writes if it takes keys. If `is_compacted` is
+    /// true, its i-th result belongs to the i-th non-empty segment.
     [[nodiscard]] Filled filled(bool is_compacted) const;
 
     std::int64_t num_runs = 0;

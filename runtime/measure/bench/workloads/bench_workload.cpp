@@ -19,7 +19,7 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
         throw InputError(fmt::format("repeats is {}; each plan is timed 1 time or more", options.repeats));
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
-    check_tables(workload);  // peers do not check tables
+    check_tables(workload);  // checked here, because peers do not check table reads
     const auto laws = core(session).laws(workload);
     auto problem = make_problem(workload, laws);
     problem.target = core(session).backend().target();

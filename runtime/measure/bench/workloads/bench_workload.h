@@ -1,5 +1,5 @@
 #pragma once
-// A bench as a function: measures every stage and peer on the caller's arrays, beside the memory's read rate.
+// Measures every stage and peer on the caller's arrays, and relates them to the memory's read rate.
 #include <initializer_list>
 #include <span>
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace segfold {
 
-/// The plans to measure, and the number of repeats.
+/// Options of bench_workload().
 struct BenchOptions {
     int repeats = 21;  ///< at least 1
-    /// Stages to measure beside the stage of a fold. If empty, every stage that takes the segments is
-    /// measured.
+    /// Stages to measure in addition to the stage of a fold. If empty, all stages that support the segments'
+    /// form are measured.
     std::vector<std::string> stages = {};
-    std::vector<std::string> peers = {};  ///< peers of a GPU, such as "cub_segmented"
+    std::vector<std::string> peers = {};  ///< peers on a GPU, such as "cub_segmented"
 };
 
-/// Measures plans on the session's back end for these arrays in host memory. The entry with `is_chosen` set
-/// is the plan of a fold.
+/// Measures plans on the session's back end for arrays in host memory. The entry with `is_chosen` set is the
+/// plan of a fold.
 ///
-/// The results of all plans are compared: with the reference for up to 2^20 elements, otherwise with each
-/// other. Throws the errors of Session::fold(), and DeviceError if the back end cannot be timed.
+/// Compares the results of all plans: with the reference for up to 2^20 elements, otherwise with each other.
+/// Throws the errors of Session::fold(), and DeviceError if the back end cannot be timed.
 [[nodiscard]] bench::WorkloadRecord bench_workload(Session& session, const Operator& op,
                                                    std::span<const ArrayView> inputs,
                                                    const SegmentsView& segments,

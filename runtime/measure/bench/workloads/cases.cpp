@@ -125,7 +125,8 @@ CaseData::Prepared CaseData::prepare_own(const Case& asked)
     request.layout = asked.layout;
     request.num_elements = asked.num_elements;
     Prepared prepared{make_workload(op_, request).workload, nullptr, 0, {}};
-    check_tables(prepared.workload);  // peers and the host's fold do not check tables
+    // Checked here, because peers and folds on the host do not check table reads.
+    check_tables(prepared.workload);
     prepared.inputs = timing_.load(borrowed(prepared.workload.arrays));
     for (const auto& array : prepared.workload.arrays)
         prepared.columns.push_back(array.data());
@@ -159,8 +160,8 @@ std::int64_t CaseData::width_of(std::size_t parameter) const
     return op_.parameters[parameter].row ? num_features_ : 1;
 }
 
-/// Makes the columns at least `num_elements` long. A value depends only on its index, so a longer column
-/// begins with the values of a shorter one.
+/// Makes all columns at least `num_elements` long. A value depends only on its index, so a shorter column is
+/// a prefix of a longer one.
 void CaseData::provide(std::int64_t num_elements)
 {
     const auto suffices = [&](std::size_t i) {

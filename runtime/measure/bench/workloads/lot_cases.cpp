@@ -31,10 +31,10 @@ std::int64_t number_from(std::string_view text, std::string_view digits, std::in
     return *value;
 }
 
-/// Returns a random number from 0 to below 1, uniformly distributed.
+/// Returns a random number in [0, 1), uniformly distributed.
 double share(RandomSequence& sequence) { return static_cast<double>(sequence() >> 11) * 0x1p-53; }
 
-/// Returns a layout whose lengths follow a distribution with a mean from 2 to 512.
+/// Returns a random layout whose segment lengths follow a distribution with a mean from 2 to 512.
 std::string distribution_by_lot(RandomSequence& sequence)
 {
     constexpr std::array<std::string_view, 5> kKinds = {"geometric", "geometric", "poisson", "lognormal",
@@ -43,7 +43,8 @@ std::string distribution_by_lot(RandomSequence& sequence)
     const double mean = std::exp2(1 + 8 * share(sequence));
     if (kind != "lognormal")
         return fmt::format("{}:mean={}", kind, std::lround(mean));
-    constexpr double kSigma = 1.2;  // deviation of the logarithm, whose mean is log(mean) - kSigma^2 / 2
+    // Standard deviation of the logarithm, whose mean is log(mean) - kSigma^2 / 2.
+    constexpr double kSigma = 1.2;
     return fmt::format("lognormal:mean={:.2f},sigma={}", std::max(0.1, std::log(mean) - kSigma * kSigma / 2),
                        kSigma);
 }
@@ -81,7 +82,7 @@ std::vector<Case> lot_cases(const Lot& lot)
         auto elements = std::max(static_cast<std::int64_t>(std::ldexp(1.0 - 0.4 * share(sequence), power)),
                                  std::int64_t{1});
         const auto kind = share(sequence);
-        // Lengths range from 1 to the number of elements, but at most 2^22.
+        // Lengths are from 1 to the number of elements, at most 2^22.
         const double longest = std::min(std::log2(static_cast<double>(elements)), 22.0);
         const auto length = static_cast<std::int64_t>(std::exp2(longest * share(sequence)));
         constexpr double kUniform = 0.4, kLot = 0.8;
@@ -124,7 +125,7 @@ std::string titles_of_rates()
 
 std::string print_rates(const std::vector<WorkloadRecord>& records, const MachineRecord& machine)
 {
-    constexpr std::size_t kDigits = 6;  // digits of a hash to print
+    constexpr std::size_t kDigits = 6;  // number of hash digits to print
     std::string text;
     for (const auto& record : records) {
         std::string rates;

@@ -26,7 +26,8 @@ bool is_generated(const WorkloadRequest& request)
            (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
 }
 
-/// Returns the layouts for which scratch memory is counted: one of each form in a sweep of layouts.
+/// Returns the layouts for which scratch memory is estimated. In a sweep of layouts, this is one layout per
+/// form.
 std::vector<Layout> counted_layouts(const SweepRequest& request)
 {
     if (request.sweep != Sweep::layouts)
@@ -54,7 +55,7 @@ std::vector<Case> cases_of(Session& session, const SweepRequest& request, const 
     return {{layout, elements}};
 }
 
-/// Returns a small workload with values like the bench's: from the files, or generated.
+/// Returns a small workload with the same kind of values as the bench: from the files, or generated.
 Workload sample(const Operator& op, WorkloadRequest request)
 {
     if (is_generated(request)) {
@@ -64,7 +65,7 @@ Workload sample(const Operator& op, WorkloadRequest request)
     return make_checked_workload(op, request).workload;
 }
 
-/// Data that all workloads of one operator share.
+/// Data shared by all workloads of one operator.
 struct Swept {
     Session& session;
     Bench& bench;
@@ -118,7 +119,7 @@ void measure(Swept& swept, const Case& wanted)
         listener.done(std::move(record));
 }
 
-/// Returns the bytes of scratch memory per element for one layout.
+/// Returns the bytes of scratch memory per element that plans need on one layout.
 double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
                           const SweepRequest& request, const Layout& layout)
 {
@@ -131,7 +132,7 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
     auto& backend = core(session).backend();
     problem.target = backend.target();
     std::int64_t most = 0;
-    std::vector<std::string> warnings;  // reported when the plans are measured
+    std::vector<std::string> warnings;  // not reported here, but when the plans are measured
     const Shape shape{elements, sizes.num_segments, length, features};
     for (const auto& plan : ladder_plans(session, problem, shape, laws, request.plans, warnings))
         if (plan.objection.empty())
@@ -152,7 +153,7 @@ double scratch_of_element(Session& session, const Operator& op, const OperatorLa
         try {
             most = std::max(most, scratch_of_element(session, op, laws, request, layout));
         } catch (const InputError&) {
-            // A plan that fails here is refused or skipped when it is measured.
+            // A plan that fails here is reported when it is measured.
         }
     return most;
 }

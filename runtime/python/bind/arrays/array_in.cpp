@@ -39,7 +39,7 @@ constexpr NamedDtype kDtypes[] = {
     refuse(what, "is read-only, and results are to be written there");
 }
 
-/// Returns the type of a format of Python's struct module; nothing if the language lacks the type.
+/// Returns the type of a format string of Python's struct module; nothing if segfold lacks the type.
 std::optional<Type> type_of_format(std::string_view format, std::int64_t item_bytes)
 {
     if (!format.empty() && (format.front() == '@' || format.front() == '=' || format.front() == '<'))
@@ -76,7 +76,8 @@ std::optional<Type> type_of_format(std::string_view format, std::int64_t item_by
     }
 }
 
-/// The dtype objects of torch and their types. The objects live as long as torch, so addresses identify them.
+/// The dtype objects of torch, with segfold's types. The objects live as long as torch, so their addresses
+/// identify them.
 struct TorchTypes {
     std::vector<std::pair<PyObject*, Type>> types;
 
@@ -85,7 +86,7 @@ struct TorchTypes {
         for (const auto& [known, type] : types)
             if (known == dtype.ptr())
                 return type;
-        const auto text = text_of(dtype);  // such as "torch.float32"
+        const auto text = text_of(dtype);  // for example "torch.float32"
         for (const auto& [type, word] : kDtypes)
             if (text == fmt::format("torch.{}", word)) {
                 types.emplace_back(dtype.inc_ref().ptr(), type);
@@ -97,11 +98,11 @@ struct TorchTypes {
 
 TorchTypes& torch_types()
 {
-    static auto* types = new TorchTypes;  // never freed, because it outlives the interpreter
+    static auto* types = new TorchTypes;  // never freed, because it must outlive the interpreter
     return *types;
 }
 
-/// Calls a method without arguments.
+/// Calls `method` of `object` without arguments.
 nb::object called(nb::handle object, const nb::str& method)
 {
     PyObject* arguments[] = {object.ptr()};
@@ -112,14 +113,14 @@ nb::object called(nb::handle object, const nb::str& method)
     return result;
 }
 
-/// Returns the sizes of a tensor. For a tensor of one dimension, avoids making the object `shape`.
+/// Returns the sizes of a tensor. For one dimension, avoids the creation of the object `shape`.
 std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& what)
 {
     const nb::object dimensions = tensor.attr(names().ndim);
     if (nb::cast<int>(dimensions) != 1) {
         if (auto sizes = numbers_in(nb::object(tensor.attr(names().shape))))
             return std::move(*sizes);
-        refuse_strange_tensor(tensor, what);  // its sizes are not numbers
+        refuse_strange_tensor(tensor, what);  // the sizes are not numbers
     }
     const auto length = PyObject_Size(tensor.ptr());
     if (length < 0)
@@ -127,8 +128,8 @@ std::vector<std::int64_t> sizes_of_torch(nb::handle tensor, const std::string& w
     return {length};
 }
 
-/// Waits until an array of JAX is computed. JAX queues the computation on a stream on which no other library
-/// can wait.
+/// Waits until JAX has computed an array. JAX computes on its own stream, for which other libraries cannot
+/// wait.
 void wait_for_jax(nb::handle array, const std::string& what)
 {
     if (!nb::hasattr(array, "block_until_ready"))
@@ -138,7 +139,7 @@ void wait_for_jax(nb::handle array, const std::string& what)
     array.attr("block_until_ready")();
 }
 
-/// Converts a stride of elements to bytes. Returns the greatest number if the product overflows.
+/// Converts a stride from elements to bytes. Returns the largest integer if the product overflows.
 std::int64_t in_bytes(std::int64_t stride, Type type)
 {
     std::int64_t bytes = 0;
@@ -147,7 +148,7 @@ std::int64_t in_bytes(std::int64_t stride, Type type)
                : bytes;
 }
 
-/// Ordinal of the GPU to which an address of device memory belongs.
+/// Returns the ordinal of the GPU to which an address of device memory belongs.
 int device_of_address(const void* address)
 {
     int ordinal = 0;
@@ -173,7 +174,7 @@ std::string dtype_name(Type type)
 
 Kind kind_of(nb::handle object)
 {
-    // Keys are types, which are never freed.
+    // Holds a reference to each type, so that addresses of types stay unique.
     static auto* known = new std::vector<std::pair<PyObject*, Kind>>;
     const auto type = object.type();
     for (const auto& [asked, kind] : *known)
@@ -344,7 +345,7 @@ void ArrayIn::take_torch(const std::string& what)
     } catch (const nb::python_error&) {  // tensors of torch.func have no address
         refuse_strange_tensor(object_, what);
     }
-    // Only refusals read the kind of device, because torch makes that text anew each time.
+    // Reads the kind of device only for a refusal, because torch builds that text anew each time.
     const bool is_on_host = object_.attr(n.is_cuda).ptr() != Py_True;
     if (is_on_host && object_.attr(n.is_cpu).ptr() != Py_True)
         refuse(what, fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices",
@@ -389,12 +390,12 @@ nb::object ArrayIn::dlpack_capsule(const std::string& what) const
     }
     const auto method = object_.attr(names().dlpack);
     try {
-        try {  // newer libraries may warn if no version is requested
+        try {  // some newer libraries warn if no version is requested
             return method(nb::arg("max_version") = nb::make_tuple(1, 0));
         } catch (const nb::python_error& error) {
             if (!is_of_arguments(error))
                 throw;
-            return method();  // the library is older than DLPack's versions
+            return method();  // the library predates the argument max_version
         }
     } catch (const nb::python_error& error) {
         refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));

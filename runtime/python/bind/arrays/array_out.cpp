@@ -16,7 +16,7 @@
 namespace segfold::python {
 namespace {
 
-/// An object of another module. It is imported at its first use, and kept until the process ends.
+/// An object of another module. It is imported when first used and kept until the process ends.
 class Imported {
 public:
     Imported(const char* module, const char* path) : module_(module), path_(path) {}
@@ -42,7 +42,7 @@ private:
     nb::handle object_;
 };
 
-/// Returns the dtype object of a framework for a type.
+/// Returns the dtype object of a library for `type`.
 nb::handle dtype_of(Kind kind, Type type)
 {
     static auto* known = new std::map<std::pair<Kind, Type>, nb::handle>;
@@ -82,7 +82,7 @@ nb::dlpack::dtype dlpack_type(Type type)
     return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_bytes(type)), 1};
 }
 
-/// Memory of a GPU that segfold has allocated, for frameworks whose memory cannot be written (JAX).
+/// Memory that segfold has allocated on a GPU. It is used for JAX, whose arrays cannot be written.
 class DeviceArray {
 public:
     DeviceArray(const cuda::Context& context, Type type, const ShapeOut& shape)
@@ -138,14 +138,13 @@ private:
     int device_;
 };
 
-/// Returns the size argument for functions that make arrays: a number for one dimension, else a tuple.
+/// Returns the size argument for functions that create arrays: a number for one dimension, otherwise a tuple.
 nb::object size_of_new(const ShapeOut& shape)
 {
     return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
 }
 
-/// Returns whether a library has kept the type of an imported array. If not, warns once for each library and
-/// type.
+/// True if a library has kept the type of an imported array. If not, warns once for each library and type.
 bool is_kept_whole(const nb::object& made, Kind kind, Type type)
 {
     const nb::object dtype = made.attr("dtype");
@@ -185,7 +184,7 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, const ShapeOut
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, dimensions, sizes.data(), owner, nullptr,
                                                        dlpack_type(stored), nb::device::cpu::value));
-    // NumPy has two 64-bit integer types with the same name. The view has the usual one, int64.
+    // NumPy has two 64-bit integer types with the same name. The view has the usual one of them, int64.
     if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
     return array;
@@ -212,7 +211,7 @@ nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const
         const auto none = new_on_host(kind, array.type(), shape);
         if (kind != Kind::jax)
             return none;
-        // DLPack refuses an empty array without an address, so JAX gets an empty array of NumPy.
+        // DLPack refuses an empty array without an address, so JAX gets an empty NumPy array instead.
         static Imported asarray("jax", "numpy.asarray");
         const nb::object made = asarray.get()(none);
         return is_kept_whole(made, kind, array.type()) ? made : none;
@@ -272,7 +271,8 @@ nb::object finished(Kind kind, const ArrayIn& array, std::int64_t length)
         return object[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
     if (array.view().place == Place::device)
         return object;
-    // Borrows the memory, because a slice of the object, such as an array.array, may be a copy.
+    // Refers to the memory instead of slicing the object, because a slice (of an array.array, say) may be a
+    // copy.
     const ShapeOut shape{length, array.holds() == Holds::rows ? array.view().num_features : 0};
     return borrowed_array(Kind::numpy, array.view().type, array.view().data, shape, object);
 }
@@ -281,7 +281,7 @@ std::uintptr_t current_stream(const ArrayIn& array)
 {
     if (array.kind() == Kind::torch) {
         static Imported raw("torch",
-                            "_C._cuda_getCurrentRawStream");  // like current_stream(), but makes no object
+                            "_C._cuda_getCurrentRawStream");  // like current_stream(), but creates no object
         static bool has_raw =
             nb::hasattr(nb::module_::import_("torch").attr("_C"), "_cuda_getCurrentRawStream");
         if (has_raw)

@@ -12,10 +12,10 @@
 namespace segfold::python {
 namespace {
 
-/// Letters of integers and floating-point numbers in NumPy's names of types.
+/// Letters of signed integers, unsigned integers and floats in NumPy's type names.
 constexpr std::string_view kNumbers = "iuf";
 
-/// Returns advice on converting elements to a type that segfold folds; empty if there is no advice.
+/// Returns advice on how to convert elements to a type that segfold folds; empty if there is none.
 std::string way_out(const std::string& what, std::string_view elements)
 {
     if (elements.find("datetime64") != elements.npos || elements.find("timedelta64") != elements.npos)

@@ -59,7 +59,7 @@ ArrowLists lists_of(const ArrowSchema& schema, const std::string& what)
     return lists;
 }
 
-/// Returns PyArrow's name of a type that segfold does not fold.
+/// Returns PyArrow's name for a type that segfold does not fold.
 std::string_view name_of(const ArrowSchema& schema, std::string_view format)
 {
     constexpr std::pair<std::string_view, std::string_view> kNames[] = {
@@ -77,8 +77,8 @@ std::string_view name_of(const ArrowSchema& schema, std::string_view format)
     return format;
 }
 
-/// Python expressions for advice in messages: an array, the elements of its lists, and the lengths of its
-/// lists. They use the caller's library.
+/// Python expressions for advice in messages. They denote an array, the elements of its lists, and the
+/// lengths of its lists, in terms of the caller's library.
 struct Words {
     Words(nb::handle object, const std::string& name, bool in_lists)
         : whole(name),
@@ -103,14 +103,14 @@ struct Words {
         }
     }
 
-    /// Returns the expression that applies `step` to each element of a polars column.
+    /// Returns an expression that applies `step` to each element of a polars column.
     [[nodiscard]] std::string stepped(std::string_view step) const
     {
         return lengths.empty() ? fmt::format("{}{}", whole, step)
                                : fmt::format("{}.list.eval(polars.element(){})", whole, step);
     }
-    /// Returns the expression that applies `step` to the elements of PyArrow's lists, and gives the lists'
-    /// lengths.
+    /// Returns an expression that applies `step` to the elements of PyArrow lists, and gives the lengths of
+    /// the lists.
     [[nodiscard]] std::string apart(std::string_view step) const
     {
         return fmt::format("{}{}{}", elements, step, lengths);
@@ -199,7 +199,7 @@ ArrowForm form_of_arrow(const ArrowSchema& schema, nb::handle object, const std:
     const auto* entry = &schema;
     form.lists = lists_of(schema, what);
     if (holds == Holds::rows && form.lists.kind != Lists::none) {
-        // The innermost lists are rows; lists of them are segments.
+        // The innermost lists are rows; lists of rows are segments.
         const auto inner = lists_of(child_of(schema, what), what);
         auto rows = form.lists;
         if (inner.kind == Lists::fixed) {

@@ -17,7 +17,7 @@ namespace {
 
 using Lists = ArrowLists::Kind;
 
-/// One Arrow array that another library lends. Checks each part of the array before it is read.
+/// An Arrow array whose memory another library owns. Every part of the array is checked before it is read.
 class Chunk {
 public:
     Chunk(const ArrowArray& array, const std::string& what) : array_(&array), what_(&what)
@@ -38,7 +38,7 @@ public:
             refuse_wrong(fmt::format("lists have {} children", array_->n_children));
         return {*array_->children[0], *what_};
     }
-    /// Returns a buffer of values of `width` bytes each. The pointer is to the first entry.
+    /// Returns buffer `number`, with values of `width` bytes. The pointer is to the first entry's value.
     [[nodiscard]] const std::byte* bytes(std::int64_t number, std::size_t width) const
     {
         const auto* const begin = static_cast<const std::byte*>(buffer(number));
@@ -46,7 +46,7 @@ public:
             refuse_wrong(fmt::format("buffer {} of {} entries is missing", number, length()));
         return begin + static_cast<std::size_t>(offset()) * width;
     }
-    /// Returns a buffer of offsets or lengths of lists. The pointer is to the first entry.
+    /// Returns buffer `number`, with offsets or lengths of lists. The pointer is to the first entry's value.
     template <class Index>
     [[nodiscard]] const Index* indices(std::int64_t number) const
     {
@@ -61,7 +61,7 @@ public:
         const auto* const bits = validity();
         return bits == nullptr || is_set(bits, offset() + entry);
     }
-    /// The number of nulls among `count` entries from `begin` on.
+    /// Returns the number of nulls among entries `begin` to `begin` + `count` - 1.
     [[nodiscard]] std::int64_t num_nulls(std::int64_t begin, std::int64_t count) const
     {
         const auto* const bits = validity();
@@ -82,7 +82,7 @@ public:
         if (begin < 0 || end < begin || end > length())
             refuse_wrong(fmt::format("a list lies from {} to {} of {} elements", begin, end, length()));
     }
-    /// Throws InputError if there are fewer entries than `num_lists` lists of length `width` need.
+    /// Throws InputError if there are fewer entries than in `num_lists` lists of length `width`.
     void require_lists(std::int64_t num_lists, std::int64_t width) const
     {
         std::int64_t end = 0;
@@ -112,7 +112,7 @@ private:
     const std::string* what_;
 };
 
-/// Gathers the elements of chunks, and the ends of their lists.
+/// Collects the elements of chunks, and the ends of their lists.
 class Gathering {
 public:
     Gathering(const std::vector<Chunk>& chunks, const ArrowForm& form)
@@ -125,10 +125,10 @@ public:
             add(chunk);
     }
 
-    /// The number of plain numbers, of rows, or of the elements of all lists.
+    /// Returns the number of entries (numbers or rows), including entries of lists.
     [[nodiscard]] std::int64_t num_entries() const { return num_entries_; }
     [[nodiscard]] std::int64_t num_nulls() const { return num_nulls_; }
-    /// True if the elements are contiguous, beginning at first().
+    /// True if the elements are contiguous. They then begin at first().
     [[nodiscard]] bool is_one_piece() const { return pieces_.size() <= 1; }
     [[nodiscard]] const void* first() const { return pieces_.empty() ? nullptr : pieces_.front().data; }
     [[nodiscard]] Array copied() const
@@ -145,8 +145,8 @@ public:
         }
         return elements;
     }
-    /// Returns the lists as segments of the elements. If no chunk has offsets that fit, writes new offsets to
-    /// `made`.
+    /// Returns the lists as segments of the elements. If no chunk's offsets can be used, writes new offsets
+    /// to `made`.
     [[nodiscard]] SegmentsView segments(Array& made) const
     {
         if (is_uniform_)
@@ -208,7 +208,7 @@ private:
         for (std::int64_t i = 0; i < chunk.length(); ++i)
             add_list(chunk, entries, i, (chunk.offset() + i) * width, (chunk.offset() + i + 1) * width);
     }
-    /// Adds a list. A null list has no elements, even if its offsets span some.
+    /// Adds a list. A null list gets no elements, even if its offsets span some.
     void add_list(const Chunk& chunk, const Chunk& entries, std::int64_t i, std::int64_t begin,
                   std::int64_t end)
     {
@@ -252,7 +252,7 @@ private:
     std::int64_t num_nulls_ = 0;
 };
 
-/// The end of list `list`: one past its last element.
+/// Returns the index after the last element of list `list`.
 std::int64_t end_of(const SegmentsView& segments, std::int64_t list)
 {
     if (segments.kind == LayoutKind::uniform)
@@ -269,7 +269,7 @@ std::int64_t num_lists(const ArrayIn& array)
                                                 : segments.first.length - 1;
 }
 
-/// Throws InputError if two arrays differ in the number or in the lengths of their lists.
+/// Throws InputError if two arrays differ in the number or the lengths of their lists.
 void require_same_lists(const std::string& what, const ArrayIn& array, const std::string& first_what,
                         const ArrayIn& first)
 {

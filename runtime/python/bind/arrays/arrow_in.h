@@ -1,5 +1,5 @@
 #pragma once
-// Reads Arrow arrays as elements that lie side by side, and Arrow lists as segments of these elements.
+// Reads Arrow arrays as contiguous elements, and Arrow lists as segments of these elements.
 #include <optional>
 #include <span>
 #include <string>
@@ -14,33 +14,34 @@
 
 namespace segfold::python {
 
-/// Memory that an object lends by Arrow's interface. It is held as long as this object lives.
+/// The memory that an object provides through Arrow's interface. It stays valid as long as this object lives.
 struct ArrowIn {
     /// Reads the elements as PyArrow's `flatten()` does: a null list has no elements, even if its offsets
-    /// span some. Copies elements only if they lie in several chunks, or if there are gaps between lists.
+    /// span some. Copies elements only if they are in several chunks, or if there are gaps between lists.
     ///
-    /// Throws InputError like ArrayIn(), and for nulls among elements.
+    /// Throws InputError in the same cases as ArrayIn(), and if elements are null.
     ArrowIn(nb::handle object, const std::string& what, Holds holds);
 
     Type type = Type::f32;
     const void* data = nullptr;
-    std::vector<std::int64_t> sizes;       ///< number of entries, then the length of a row
-    std::optional<SegmentsView> segments;  ///< the lists as segments: offsets, or a uniform length
+    std::vector<std::int64_t> sizes;       ///< number of entries, then the length of a row if there are rows
+    std::optional<SegmentsView> segments;  ///< lists as segments: offsets or a uniform length
     std::vector<ArrowOwned<ArrowArray>> lent;
-    Array elements;  ///< the elements, if they were copied
-    Array offsets;   ///< the offsets, if the lender has none that begin with 0
+    Array elements;  ///< copied elements, if a copy was needed
+    Array offsets;   ///< new offsets, if the array has none that begin with 0
 };
 
-/// Returns the segments that the lists of `arrays` form; null if no array holds lists. `arrays` has one array
-/// or null for each parameter.
+/// Returns the segments given by the lists of `arrays`; null if no array has lists. `arrays` has one entry
+/// per parameter, which may be null.
 ///
-/// Throws InputError if not all columns hold lists of the same lengths. Also throws if `word`, an argument of
-/// the call, gives segments too.
+/// Throws InputError if some column has no lists or lists of other lengths, or if the argument `word` of the
+/// call gives segments too.
 [[nodiscard]] const SegmentsView* common_lists(const Operator& op, std::span<const ArrayIn* const> arrays,
                                                std::string_view word);
 
-/// Throws InputError if `marks` and the columns are arrays of Arrow. `marks` are the segments that argument
-/// `word` gives. Offsets taken from lists would also count elements of null lists.
+/// Throws InputError if both `marks` and the columns are Arrow arrays. `marks` are the segments of the
+/// argument `word`. Offsets taken from Arrow lists may count the elements of null lists, which columns leave
+/// out.
 void require_no_offsets_of_lists(std::span<const ArrayIn* const> columns, const ArrayIn& marks,
                                  std::string_view word);
 

@@ -12,7 +12,7 @@ namespace {
 
 bool has(nb::handle object, const nb::str& name) { return PyObject_HasAttr(object.ptr(), name.ptr()) == 1; }
 
-/// Takes over the structure that a capsule of this name holds. Throws InputError for any other object.
+/// Takes ownership of the structure in a capsule called `name`. Throws InputError for any other object.
 template <class T>
 void take_capsule(ArrowOwned<T>& into, nb::handle capsule, const char* name, const std::string& what)
 {
@@ -65,7 +65,7 @@ void ArrowLender::take_stream(nb::handle object)
     take_capsule(stream_, object.attr(names().arrow_c_stream)(), "arrow_array_stream", what_);
     int error = 0;
     {
-        const nb::gil_scoped_release released;  // the lender may wait for threads that need the lock
+        const nb::gil_scoped_release released;  // the provider may wait for threads that need the lock
         error = (*stream_).get_schema(stream_.get(), schema_.get());
     }
     if (error != 0)

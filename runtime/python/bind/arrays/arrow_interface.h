@@ -1,5 +1,5 @@
 #pragma once
-// Arrow's C data interface, by which PyArrow, polars, pandas, nanoarrow and DuckDB lend arrays of the host.
+// Arrow's C data interface. PyArrow, polars, pandas, nanoarrow and DuckDB use it to share host arrays.
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// The type of an array, in the memory layout of Arrow's specification.
+/// The type of an array. The memory layout is that of Arrow's specification.
 struct ArrowSchema {
-    const char* format;  ///< "f": float32, "+l": lists of the only child
+    const char* format;  ///< "f" is float32; "+l" is lists of the only child
     const char* name;
     const char* metadata;
     std::int64_t flags;
@@ -24,21 +24,21 @@ struct ArrowSchema {
     void* private_data;
 };
 
-/// The memory of an array, in the layout of Arrow's specification.
+/// The memory of an array. The memory layout is that of Arrow's specification.
 struct ArrowArray {
     std::int64_t length;
     std::int64_t null_count;  ///< -1 if unknown
-    std::int64_t offset;      ///< number of entries in the buffers before the first entry
+    std::int64_t offset;      ///< number of entries to skip at the front of the buffers
     std::int64_t n_buffers;
     std::int64_t n_children;
-    const void** buffers;  ///< first the validity bits, or null if there are no nulls; then values
+    const void** buffers;  ///< first the validity bits, or null if there are no nulls; then the values
     ArrowArray** children;
     ArrowArray* dictionary;
     void (*release)(ArrowArray*);
     void* private_data;
 };
 
-/// A stream of arrays of one type, in the layout of Arrow's specification.
+/// A stream of arrays of one type. The memory layout is that of Arrow's specification.
 struct ArrowArrayStream {
     int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
     int (*get_next)(ArrowArrayStream*, ArrowArray*);
@@ -47,7 +47,7 @@ struct ArrowArrayStream {
     void* private_data;
 };
 
-/// Owns a structure of the interface. The destructor calls the structure's `release`.
+/// Owns one of these structures. The destructor calls its `release`.
 template <class T>
 class ArrowOwned {
 public:
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] T* get() { return &held_; }
     [[nodiscard]] const T& operator*() const { return held_; }
     [[nodiscard]] bool is_there() const { return held_.release != nullptr; }
-    /// Takes over the structure of `other`.
+    /// Takes ownership of the structure in `other`.
     void take(T& other)
     {
         std::swap(held_, other);
@@ -77,18 +77,18 @@ private:
     T held_{};
 };
 
-/// Reads an object that lends memory by `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
+/// Reads an object that supports `__arrow_c_array__` or `__arrow_c_stream__`: first its type, then its
 /// arrays.
 class ArrowLender {
 public:
-    /// Returns whether the object lends memory by Arrow's interface. A column of pandas counts only if pandas
-    /// stores it as an Arrow array: other columns would lend NaN as nulls.
+    /// True if the object supports Arrow's interface. A pandas column counts only if pandas stores it as an
+    /// Arrow array, because other columns would turn NaN into nulls.
     [[nodiscard]] static bool is(nb::handle object);
-    /// Throws InputError if the object lends nothing, or lends something that is not Arrow's.
+    /// Throws InputError if the object does not provide a valid Arrow structure.
     ArrowLender(nb::handle object, const std::string& what);
 
     [[nodiscard]] const ArrowSchema& schema() const { return *schema_; }
-    /// Returns the arrays that have entries. Call it once. Throws InputError if the lender fails.
+    /// Returns the non-empty arrays. May be called only once. Throws InputError if the provider fails.
     [[nodiscard]] std::vector<ArrowOwned<ArrowArray>> arrays();
 
 private:

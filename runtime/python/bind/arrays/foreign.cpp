@@ -13,7 +13,7 @@
 namespace segfold::python {
 namespace {
 
-/// Returns the value of a Python integer that fits `T`; else nothing.
+/// Returns the value of a Python integer; nothing if it is no integer or `T` cannot represent it.
 template <class T>
 std::optional<T> integer_in(nb::handle value)
 {
@@ -26,7 +26,7 @@ std::optional<T> integer_in(nb::handle value)
     return nb::try_cast(integer, number, false) ? std::optional(number) : std::nullopt;
 }
 
-/// The dictionary `__cuda_array_interface__` of an object. Throws InputError for wrong entries.
+/// Reads the dictionary `__cuda_array_interface__` of an object. Throws InputError for malformed entries.
 class CudaFacts {
 public:
     CudaFacts(nb::handle object, const std::string& what) : what_(what)
@@ -37,7 +37,7 @@ public:
             refuse(what_, fmt::format("has a __cuda_array_interface__ that is {}; it is a dictionary",
                                       shown(facts_)));
     }
-    /// The entry `name`, or Python's None if it is missing.
+    /// Returns the entry `name`; None if it is missing.
     [[nodiscard]] nb::object optional(const char* name) const
     {
         const nb::str key(name);
@@ -72,7 +72,7 @@ private:
     nb::object facts_;
 };
 
-/// A tensor in the memory layout of DLPack from version 1 on.
+/// A tensor in DLPack's memory layout from version 1 on.
 struct VersionedTensor {
     std::uint32_t major;
     std::uint32_t minor;
@@ -83,7 +83,7 @@ struct VersionedTensor {
 };
 
 constexpr std::uint64_t kReadOnly = 1;
-constexpr int kMostDimensions = 128;  // most dimensions that nanobind reads
+constexpr int kMostDimensions = 128;  // most dimensions that nanobind accepts
 
 }  // namespace
 

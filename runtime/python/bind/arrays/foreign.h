@@ -1,5 +1,5 @@
 #pragma once
-// Descriptions of memory that objects of other libraries lend, checked before use.
+// Reads and checks descriptions of memory that other libraries provide.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -14,37 +14,37 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// Returns the integers of a tuple or a list; nothing for any other object.
+/// Returns the integers of a tuple or list; nothing for any other object.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> numbers_in(nb::handle sequence);
 
-/// The dictionary `__cuda_array_interface__`.
+/// The contents of a `__cuda_array_interface__`.
 struct CudaInterface {
-    /// Reads the dictionary of an object. Throws InputError if the dictionary does not follow its
-    /// specification, or if the array is masked.
+    /// Reads the dictionary of an object. Throws InputError if the dictionary violates its specification, or
+    /// if the array is masked.
     static CudaInterface of(nb::handle object, const std::string& what);
 
-    /// Returns the type of the elements; nothing if the language lacks it.
+    /// Returns the element type; nothing if segfold lacks it.
     [[nodiscard]] std::optional<Type> type() const;
 
     std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides;  ///< in bytes; empty for C order
-    std::string typestr;                ///< type of the elements, such as "<f4" or "|b1"
-    bool is_bfloat16 = false;           ///< `typestr` is "<V2", and the object's dtype is bfloat16
+    std::vector<std::int64_t> strides;  ///< strides in bytes; empty for C order
+    std::string typestr;                ///< element type, such as "<f4" or "|b1"
+    bool is_bfloat16 = false;           ///< true if `typestr` is "<V2" and the object's dtype is bfloat16
     std::uintptr_t address = 0;
     bool is_read_only = false;
     std::uintptr_t stream = 0;
 };
 
-/// Checks a tensor of DLPack before anybody reads it. Returns true if the tensor is read-only.
+/// Checks a DLPack tensor before its memory is read. Returns true if the tensor is read-only.
 ///
-/// Throws InputError if the object is not a capsule of a tensor, if its major version is not 1, or if sizes
-/// are missing.
+/// Throws InputError if the object is not a capsule with a tensor, if the tensor's major version is not 1, or
+/// if its sizes are missing.
 [[nodiscard]] bool require_dlpack(nb::handle capsule, const std::string& what);
 
-/// Returns the type of the elements; nothing if the language lacks it.
+/// Returns the element type; nothing if segfold lacks it.
 [[nodiscard]] std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype);
 
-/// True if the error reports that a method does not know an argument.
+/// True if the error reports that a method does not accept an argument.
 [[nodiscard]] bool is_of_arguments(const nb::python_error& error);
 
 }  // namespace segfold::python

@@ -1,4 +1,4 @@
-// Numbers of Python as scalars of an operator.
+// Converts Python numbers to scalars of an operator.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace segfold::python {
 namespace {
 
-/// Compares a Python number with `real`, the nearest double. Returns -1 if it is smaller, 0 if equal, 1 if
-/// larger.
+/// Compares a Python number with `real`, the double nearest to it. Returns -1 if the number is smaller, 0 if
+/// equal, and 1 if larger.
 int side_of(const nb::object& number, double real)
 {
     if (PyFloat_Check(number.ptr()) || !std::isfinite(real))
@@ -22,7 +22,7 @@ int side_of(const nb::object& number, double real)
     const nb::float_ nearest(real);
     const int is_greater = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_GT);
     const int is_less = PyObject_RichCompareBool(number.ptr(), nearest.ptr(), Py_LT);
-    PyErr_Clear();  // a number that cannot be compared counts as equal
+    PyErr_Clear();  // numbers that cannot be compared count as equal
     return (is_greater == 1) - (is_less == 1);
 }
 
@@ -38,7 +38,8 @@ ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
     int num_dimensions = 0;
     if (PyLong_Check(dimensions.ptr()) && nb::try_cast(dimensions, num_dimensions) && num_dimensions == 0 &&
         kind_of(value) != Kind::masked) {
-        // A number of NumPy or JAX. Numbers of torch and CuPy may lie on a GPU and stay there.
+        // The value is a number of NumPy or JAX. Numbers of torch and CuPy may be on a GPU and are left
+        // there.
         const bool stays = kind_of(value) == Kind::torch || kind_of(value) == Kind::cupy;
         return scalar(stays ? value.attr("reshape")(1) : value.attr("item")(), what, type);
     }
