@@ -288,27 +288,19 @@ Segments without_empty(const Segments& all, std::vector<std::int64_t>& numbers)
     return segments_from_offsets(std::move(offsets), all.num_elements);
 }
 
-/// Returns the least integer key and the size of the keys' range. Returns nothing if the range is larger than
-/// the number of keys, or if the keys are no integers.
-std::optional<std::pair<std::uint64_t, std::int64_t>> small_range(const Array& keys)
+}  // namespace
+
+std::optional<KeyRange> range_of_keys(const Array& keys)
 {
-    std::optional<std::pair<std::uint64_t, std::int64_t>> found;
+    std::optional<KeyRange> found;
     if (is_integer(keys.type()) && keys.length() != 0)
         visit_integers(keys, [&](auto values) {
             const auto [least, greatest] = extremes_of(values, kFewestOfAShare);
-            const auto range = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
-            if (range < values.size())
-                found = {static_cast<std::uint64_t>(least), static_cast<std::int64_t>(range) + 1};
+            const auto distance = static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least);
+            if (distance < values.size())
+                found = {static_cast<std::uint64_t>(least), static_cast<std::int64_t>(distance) + 1};
         });
     return found;
-}
-
-}  // namespace
-
-std::optional<std::int64_t> size_of_range(const Array& keys)
-{
-    const auto range = small_range(keys);
-    return range ? std::optional(range->second) : std::nullopt;
 }
 
 KeyGroups::KeyGroups(const Array& column, const NumberedKeys& numbered)
@@ -318,18 +310,18 @@ KeyGroups::KeyGroups(const Array& column, const NumberedKeys& numbered)
 
 KeyGroups::KeyGroups(const Array& column, KeyOrder order) : order(Array(Type::i32, 0), 0)
 {
-    const auto range = order == KeyOrder::ascending ? small_range(column) : std::nullopt;
-    if (!range) {
-        *this = KeyGroups(column, number_keys({&column, 1}, order));
+    const auto range = range_of_keys(column);
+    if (!range || order == KeyOrder::first) {
+        *this = KeyGroups(column, number_keys(column, range, order));
         return;
     }
-    this->order = GroupOrder(column, range->first, range->second);
+    this->order = GroupOrder(column, range->least, range->size);
     std::vector<std::int64_t> numbers;
     this->order.segments_ = without_empty(this->order.segments_, numbers);
     keys = Array(column.type(), numbers.size());
     visit_integers(column, [&]<class Key>(std::span<const Key>) {
         std::ranges::transform(numbers, keys.as<Key>().begin(), [&](std::int64_t number) {
-            return static_cast<Key>(range->first + static_cast<std::uint64_t>(number));
+            return static_cast<Key>(range->least + static_cast<std::uint64_t>(number));
         });
     });
 }

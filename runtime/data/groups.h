@@ -82,24 +82,37 @@ struct NumberedKeys {
     Array firsts;   ///< first element with each key: i32, or i64 if i32 does not suffice
 };
 
+/// The range of integer keys: `size` integers from `least` on.
+struct KeyRange {
+    std::uint64_t least;  ///< converted from the keys' type
+    std::int64_t size;
+};
+
+/// Returns the range of integer keys. Its size bounds the number of distinct keys. Returns nothing if the
+/// range is larger than the number of keys, or if the keys are no integers. Takes one pass over the keys.
+[[nodiscard]] std::optional<KeyRange> range_of_keys(const Array& keys);
+
 /// Numbers the distinct keys of elements.
 ///
 /// Keys are equal if their bits are equal. With several columns, a key is a row of their values, and the
-/// first column counts most in the order of keys. Takes one pass over each column with a lookup in a hash
-/// table, and one pass over the numbers. Throws InternalError if there are no columns, or if columns differ
-/// in length.
+/// first column counts most in the order of keys. Takes one pass over each column with a lookup in a table,
+/// and one pass over the numbers. Throws InternalError if there are no columns, or if columns differ in
+/// length.
 [[nodiscard]] NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order);
+/// Numbers the distinct keys of one column. `range` is its range_of_keys().
+[[nodiscard]] NumberedKeys number_keys(const Array& keys, const std::optional<KeyRange>& range,
+                                       KeyOrder order);
 
-/// Returns the size of the range of integer keys, which bounds the number of distinct keys. Returns nothing
-/// if the range is larger than the number of keys. Takes one pass over the keys.
-[[nodiscard]] std::optional<std::int64_t> size_of_range(const Array& keys);
+/// Numbers integer keys that lie within 2^15 of the first key. Returns nothing for other keys, and for few
+/// keys. Takes one pass over the keys, and one over their numbers.
+[[nodiscard]] std::optional<NumberedKeys> number_near_keys(const Array& keys, KeyOrder order);
 
 /// Elements grouped by the distinct keys of one column.
 struct KeyGroups {
     GroupOrder order;
     Array keys;  ///< key of each group
 
-    /// Groups the elements of `column` by key. In ascending order, integer keys with a size_of_range() are
+    /// Groups the elements of `column` by key. In ascending order, integer keys with a range_of_keys() are
     /// grouped by their distance from the least key. Other keys are grouped by number_keys().
     KeyGroups(const Array& column, KeyOrder order);
     /// Groups elements by `numbered`, the result of number_keys() for `column`.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <optional>
@@ -16,6 +17,8 @@
 namespace segfold {
 namespace {
 
+constexpr std::int64_t kNarrowRange = std::int64_t{1} << 16;  // size of the largest range of 16-bit numbers
+constexpr std::size_t kKeysBetweenLooks = std::size_t{1} << 14;
 constexpr std::int64_t kFewestKeys = std::int64_t{1} << 16;  // least number of keys per thread
 
 /// A hash table that numbers distinct keys in the order of arrival. It uses open addressing and is at most
@@ -91,34 +94,41 @@ void number_share(std::span<const Bits> keys, std::span<Index> numbers, KeyTable
     }
 }
 
-/// Range of integer keys: `least` to `least + distance`.
-struct KeyRange {
-    std::uint64_t least, distance;
-};
-
-/// Numbers integer keys by a table with an entry for each integer of their range. Numbers are of type Number.
+/// Numbers integer keys by a table with an entry for each integer of `range`. Numbers are of type Number.
+/// Returns nothing if a key lies outside of the range.
 template <class Number, class Index, class Integer>
-NumberedKeys number_range(std::span<const Integer> keys, KeyRange range, Type index, KeyOrder order)
+std::optional<NumberedKeys> number_range(std::span<const Integer> keys, KeyRange range, Type index,
+                                         KeyOrder order)
 {
     NumberedKeys found{Array(type_of_element<Number>(), keys.size()), {}};
     const auto numbers = found.numbers.as<Number>();
     // Smaller shares would spend most of their time on their tables of the range.
-    const Shares shares(std::ssize(keys), std::max(kFewestKeys, static_cast<std::int64_t>(range.distance)));
+    const Shares shares(std::ssize(keys), std::max(kFewestKeys, range.size));
+    const auto size = static_cast<std::size_t>(range.size);
     std::vector<std::vector<Index>> firsts(static_cast<std::size_t>(shares.number));
+    std::atomic<bool> is_outside = false;
     shares.each([&](std::size_t share, std::size_t begin, std::size_t end) {
         auto& first_of = firsts[share];
-        first_of.assign(range.distance + 1, -1);
-        for (auto i = begin; i < end; ++i) {
-            // The bound is needed because the caller may change keys after an interrupted call.
-            const auto slot = std::min(static_cast<std::uint64_t>(keys[i]) - range.least, range.distance);
-            numbers[i] = static_cast<Number>(slot);
-            if (auto& first = first_of[slot]; first < 0)
-                first = static_cast<Index>(i);
+        first_of.assign(size, -1);
+        while (begin < end && !is_outside) {
+            std::size_t farthest = 0;
+            for (const auto stop = std::min(end, begin + kKeysBetweenLooks); begin < stop; ++begin) {
+                const auto distance = static_cast<std::uint64_t>(keys[begin]) - range.least;
+                farthest = std::max(farthest, distance);
+                const auto slot = std::min(distance, size - 1);
+                numbers[begin] = static_cast<Number>(slot);
+                if (auto& first = first_of[slot]; first < 0)
+                    first = static_cast<Index>(begin);
+            }
+            if (farthest >= size)
+                is_outside = true;
         }
     });
+    if (is_outside)
+        return std::nullopt;
     auto& first_of = firsts.front();
     std::vector<std::size_t> slots;  // slots that have a key, in the order of the numbers
-    for (std::size_t slot = 0; slot <= range.distance; ++slot) {
+    for (std::size_t slot = 0; slot < size; ++slot) {
         for (std::size_t share = 1; share < firsts.size() && first_of[slot] < 0; ++share)
             first_of[slot] = firsts[share][slot];
         if (first_of[slot] >= 0)
@@ -129,33 +139,14 @@ NumberedKeys number_range(std::span<const Integer> keys, KeyRange range, Type in
     found.firsts = Array(index, slots.size());
     std::ranges::transform(slots, found.firsts.as<Index>().begin(),
                            [&](std::size_t slot) { return first_of[slot]; });
-    if (order == KeyOrder::ascending && slots.size() == first_of.size())
+    if (order == KeyOrder::ascending && slots.size() == size)
         return found;  // each slot is its key's number
-    std::vector<Number> number_of(first_of.size());
+    std::vector<Number> number_of(size);
     for (std::size_t number = 0; number < slots.size(); ++number)
         number_of[slots[number]] = static_cast<Number>(number);
     Shares(std::ssize(keys), kFewestKeys).each([&](std::size_t, std::size_t begin, std::size_t end) {
         for (auto i = begin; i < end; ++i)
             numbers[i] = number_of[static_cast<std::size_t>(numbers[i])];
-    });
-    return found;
-}
-
-/// Numbers integer keys whose range does not exceed the number of keys. Returns nothing for other keys.
-template <class Index>
-std::optional<NumberedKeys> number_range(const Array& column, Type index, KeyOrder order)
-{
-    std::optional<NumberedKeys> found;
-    if (!is_integer(column.type()) || column.length() == 0)
-        return found;
-    visit_integers(column, [&]<class Integer>(std::span<const Integer> keys) {
-        const auto [least, greatest] = extremes_of(keys, kFewestKeys);
-        const KeyRange range{static_cast<std::uint64_t>(least),
-                             static_cast<std::uint64_t>(greatest) - static_cast<std::uint64_t>(least)};
-        if (range.distance <= std::numeric_limits<std::uint16_t>::max() && range.distance < keys.size())
-            found = number_range<std::uint16_t, Index>(keys, range, index, order);
-        else if (range.distance < keys.size())
-            found = number_range<Index, Index>(keys, range, index, order);
     });
     return found;
 }
@@ -208,23 +199,25 @@ NumberedKeys number_column(const Array& column, Type index, KeyOrder order)
 }
 
 template <class Index>
-NumberedKeys number_any(const Array& column, Type index, KeyOrder order)
+NumberedKeys number_any(const Array& column, const std::optional<KeyRange>& range, Type index, KeyOrder order)
 {
-    if (auto found = number_range<Index>(column, index, order))
+    if (range) {
+        std::optional<NumberedKeys> found;
+        visit_integers(column, [&](auto keys) {
+            found = range->size <= kNarrowRange
+                        ? number_range<std::uint16_t, Index>(keys, *range, index, order)
+                        : number_range<Index, Index>(keys, *range, index, order);
+        });
+        if (!found)
+            throw InputError("the keys were changed while a fold read them");
         return *std::move(found);
+    }
     switch (size_bytes(column.type())) {
         case 1: return number_column<std::uint8_t, Index>(column, index, order);
         case 2: return number_column<std::uint16_t, Index>(column, index, order);
         case 4: return number_column<std::uint32_t, Index>(column, index, order);
         default: return number_column<std::uint64_t, Index>(column, index, order);
     }
-}
-
-NumberedKeys number_one(const Array& column, KeyOrder order)
-{
-    return index_bits_for({static_cast<std::int64_t>(column.length())}) == 64
-               ? number_any<std::int64_t>(column, Type::i64, order)
-               : number_any<std::int32_t>(column, Type::i32, order);
 }
 
 /// Combines each pair of numbers into one number that keeps the order of pairs. It fits 64 bits, because
@@ -247,17 +240,45 @@ Array paired(const Array& high, const Array& low, std::int64_t num_low)
 
 }  // namespace
 
+std::optional<NumberedKeys> number_near_keys(const Array& keys, KeyOrder order)
+{
+    std::optional<NumberedKeys> found;
+    // A range as large as the keys are many takes as long as they do.
+    if (!is_integer(keys.type()) || static_cast<std::int64_t>(keys.length()) < 4 * kNarrowRange ||
+        index_bits_for({static_cast<std::int64_t>(keys.length())}) == 64)
+        return found;
+    visit_integers(keys, [&]<class Integer>(std::span<const Integer> values) {
+        // The range must not wrap around, because it would then not be in the order of the keys.
+        using Limits = std::numeric_limits<Integer>;
+        constexpr auto kHalf = static_cast<std::uint64_t>(kNarrowRange) / 2;
+        const auto first = static_cast<std::uint64_t>(values.front());
+        const auto below = std::min(first - static_cast<std::uint64_t>(Limits::min()), kHalf);
+        const auto above = std::min(static_cast<std::uint64_t>(Limits::max()) - first, kHalf - 1);
+        const KeyRange range{first - below, static_cast<std::int64_t>(below + above) + 1};
+        found = number_range<std::uint16_t, std::int32_t>(values, range, Type::i32, order);
+    });
+    return found;
+}
+
+NumberedKeys number_keys(const Array& keys, const std::optional<KeyRange>& range, KeyOrder order)
+{
+    return index_bits_for({static_cast<std::int64_t>(keys.length())}) == 64
+               ? number_any<std::int64_t>(keys, range, Type::i64, order)
+               : number_any<std::int32_t>(keys, range, Type::i32, order);
+}
+
 NumberedKeys number_keys(std::span<const Array> columns, KeyOrder order)
 {
     if (columns.empty())
         throw InternalError("number_keys: no columns of keys");
-    auto numbered = number_one(columns.front(), order);
+    auto numbered = number_keys(columns.front(), range_of_keys(columns.front()), order);
     for (const auto& column : columns.subspan(1)) {
         if (column.length() != columns.front().length())
             throw InternalError("number_keys: columns of different lengths");
-        const auto next = number_one(column, order);
-        numbered = number_one(
-            paired(numbered.numbers, next.numbers, static_cast<std::int64_t>(next.firsts.length())), order);
+        const auto next = number_keys(column, range_of_keys(column), order);
+        const auto pairs =
+            paired(numbered.numbers, next.numbers, static_cast<std::int64_t>(next.firsts.length()));
+        numbered = number_keys(pairs, range_of_keys(pairs), order);
     }
     return numbered;
 }

@@ -164,10 +164,8 @@ std::vector<std::int64_t> wide(const Array& numbers)
 
 /// Numbers of keys beside those of a map, whose order is the keys' or that of their first places.
 template <class T>
-void expect_like_a_map(Type type, const std::vector<T>& keys, KeyOrder order)
+void expect_like_a_map(const std::vector<T>& keys, const NumberedKeys& found, KeyOrder order)
 {
-    const auto column = Array::of<T>(type, keys);
-    const auto found = number_keys({&column, 1}, order);
     std::map<T, std::int64_t> firsts;
     for (std::size_t i = 0; i < keys.size(); ++i)
         firsts.try_emplace(keys[i], i);
@@ -185,6 +183,18 @@ void expect_like_a_map(Type type, const std::vector<T>& keys, KeyOrder order)
     const auto given = wide(found.numbers);
     for (std::size_t i = 0; i < keys.size(); ++i)
         ASSERT_EQ(given[i], numbers[keys[i]]) << i;
+}
+
+/// Tries both ways of numbering. Returns whether keys are near to each other.
+template <class T>
+bool expect_like_a_map(Type type, const std::vector<T>& keys, KeyOrder order)
+{
+    const auto column = Array::of<T>(type, keys);
+    expect_like_a_map(keys, number_keys({&column, 1}, order), order);
+    const auto near = number_near_keys(column, order);
+    if (near)
+        expect_like_a_map(keys, *near, order);
+    return near.has_value();
 }
 
 template <class T>
@@ -215,21 +225,45 @@ TEST(KeyNumbers, AreThoseOfAMapForEveryWidth)
     try_keys<double>(Type::f64);
 }
 
-/// A range has all its integers or not, on both sides of the largest number of 16 bits.
-TEST(KeyNumbers, OfRangesAroundTheWidthOfANumber)
+/// Keys from `low` to `low + greatest`, all of them or every third one, in any order.
+std::vector<std::int64_t> shuffled_keys(std::int64_t low, std::int64_t greatest, std::int64_t step)
 {
     std::mt19937_64 random(9);
-    for (const std::int64_t greatest : {65534, 65535, 65536})
-        for (const std::int64_t step : {1, 3}) {
-            std::vector<std::int64_t> keys(200000);
-            for (std::size_t i = 0; i < keys.size(); ++i)
-                keys[i] = -5 + (i < 65537 ? std::min(static_cast<std::int64_t>(i), greatest)
-                                          : static_cast<std::int64_t>(random() % 60000)) /
-                                   step * step;
-            std::ranges::shuffle(keys, random);
-            expect_like_a_map(Type::i64, keys, KeyOrder::ascending);
-            expect_like_a_map(Type::i64, keys, KeyOrder::first);
-        }
+    std::vector<std::int64_t> keys(300000);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        keys[i] = low + static_cast<std::int64_t>(i) % (greatest + 1) / step * step;
+    std::ranges::shuffle(keys, random);
+    return keys;
+}
+
+/// Numbers have 16 bits up to a range of 2^16.
+TEST(KeyNumbers, OfRangesAroundTheWidthOfANumber)
+{
+    for (const std::int64_t greatest : {30000, 65535, 65536})
+        for (const std::int64_t step : {1, 3})
+            for (const auto order : {KeyOrder::ascending, KeyOrder::first}) {
+                SCOPED_TRACE(testing::Message() << greatest << " in steps of " << step);
+                const bool is_near = expect_like_a_map(Type::i64, shuffled_keys(-5, greatest, step), order);
+                EXPECT_TRUE(greatest > 32767 || is_near);
+                EXPECT_FALSE(greatest == 65536 && is_near);
+            }
+}
+
+/// The range of keys near to the first one ends where their type ends.
+TEST(KeyNumbers, OfTheEndsOfATypeAreInOrder)
+{
+    using Limits = std::numeric_limits<std::int64_t>;
+    for (const auto order : {KeyOrder::ascending, KeyOrder::first}) {
+        EXPECT_TRUE(expect_like_a_map(Type::i64, shuffled_keys(Limits::min(), 20, 1), order));
+        EXPECT_TRUE(expect_like_a_map(Type::i64, shuffled_keys(Limits::max() - 20, 20, 1), order));
+        auto keys = shuffled_keys(Limits::max() - 20, 20, 1);
+        keys[77] = Limits::min();
+        EXPECT_FALSE(expect_like_a_map(Type::i64, keys, order));
+        std::vector<std::uint64_t> unsigned_keys(300000, 5);
+        unsigned_keys[77] = ~std::uint64_t{0};
+        EXPECT_FALSE(expect_like_a_map(Type::u64, unsigned_keys, order));
+        EXPECT_TRUE(expect_like_a_map(Type::i8, std::vector<std::int8_t>(300000, -128), order));
+    }
 }
 
 /// The tables grow; keys that differ in their high bits alone, or by a power of two, are found too.

@@ -139,11 +139,14 @@ std::optional<NumberedKeys> SessionCore::numbered_keys(const Operator& op, std::
         return std::nullopt;
     const auto num_elements = num_elements_of(op, inputs, segments);
     const auto keys = borrow_marks(segments.first, "the keys", num_elements);
-    // Keys in a small range are sorted without numbering, unless a kernel takes that many groups unsorted.
-    const auto range = *segments.group_order == KeyOrder::ascending ? size_of_range(keys) : std::nullopt;
-    if (range && !takes_groups(op, groups(segments.first, *range), num_elements, request))
+    if (auto near = number_near_keys(keys, *segments.group_order))
+        return near;
+    // Ascending keys of a small range are sorted without numbers, unless a kernel folds as many groups.
+    const auto range = range_of_keys(keys);
+    if (range && *segments.group_order == KeyOrder::ascending &&
+        !takes_groups(op, groups(segments.first, range->size), num_elements, request))
         return std::nullopt;
-    return number_keys({&keys, 1}, *segments.group_order);
+    return number_keys(keys, range, *segments.group_order);
 }
 
 std::optional<Folded> SessionCore::fold_unsorted(const Operator& op, std::span<const ArrayView> inputs,
