@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "codegen/embedded_kernels.h"
@@ -45,9 +45,13 @@ void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, 
     kernel.launch(handle(stream), shape_of(grid), pointers);
 }
 
-}  // namespace
-
-namespace {
+/// True if a plan of these sizes makes or checks offsets.
+bool makes_offsets(const PlanSizes& sizes, const PlanOptions& options)
+{
+    return sizes.kind == LayoutKind::lengths ||
+           (options.validates_segments &&
+            (sizes.kind == LayoutKind::offsets || sizes.kind == LayoutKind::ranges));
+}
 
 /// Returns an allocator that allocates and frees in the order of `stream`. While `stream` is being captured,
 /// the graph owns the memory.
@@ -61,53 +65,18 @@ DeviceAllocator memory_of_graph(const cuda::Context& context, CUstream_st* strea
             },
             [context, stream](void* memory) {
                 const cuda::CurrentContext current(context);
-                cuda::driver().cuMemFreeAsync(reinterpret_cast<cuda::CUdeviceptr>(memory), handle(stream));
+                cuda::driver().cuMemFreeAsync(address(memory), handle(stream));
             }};
 }
 
-}  // namespace
-
-PlanMemory::PlanMemory(const cuda::Context& context, const DeviceAllocator& allocator, std::int64_t bytes)
-    : allocator_(allocator)
+PlanOptions with_memory(PlanOptions options, const cuda::Context& context, CUstream_st* captured)
 {
-    if (bytes == 0)
-        return;
-    if (allocator_.allocate) {
-        address_ = reinterpret_cast<std::uint64_t>(allocator_.allocate(static_cast<std::size_t>(bytes)));
-        if (address_ == 0 || address_ % 256 != 0)
-            throw InputError(
-                fmt::format("the allocator gave address {:#x} for {} bytes of scratch memory; one that "
-                            "is a multiple of 256 is needed",
-                            address_, bytes));
-        return;
-    }
-    own_.emplace(context, static_cast<std::size_t>(bytes));
-    address_ = own_->address();
-}
-
-PlanMemory::PlanMemory(PlanMemory&& other) noexcept
-    : own_(std::move(other.own_)),
-      allocator_(std::move(other.allocator_)),
-      address_(std::exchange(other.address_, 0))
-{}
-
-PlanMemory::~PlanMemory()
-{
-    if (!own_ && address_ != 0 && allocator_.release)
-        allocator_.release(reinterpret_cast<void*>(address_));
-}
-
-void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured) const
-{
-    if (bytes == 0)
-        return;
-    const cuda::CurrentContext current(context);
-    const auto size = static_cast<std::size_t>(bytes);
     if (captured != nullptr)
-        cuda::check(cuda::driver().cuMemsetD8Async(address_, 0, size, handle(captured)), "cuMemsetD8Async");
-    else
-        cuda::check(cuda::driver().cuMemsetD8(address_, 0, size), "cuMemsetD8");
+        options.scratch = memory_of_graph(context, captured);
+    return options;
 }
+
+}  // namespace
 
 cuda::CompileRequest item_offsets_request(const std::string& architecture, int index_bits)
 {
@@ -138,87 +107,88 @@ struct DevicePlan::Offsets {
 DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
                        std::shared_ptr<const PlanChoice> choice, const PlanSizes& sizes,
                        const PlanOptions& options)
-    : context_(context),
+    : DevicePlan(std::make_shared<const cuda::LoadedText>(context, choice->emitted),
+                 makes_offsets(sizes, options)
+                     ? std::make_shared<const Offsets>(context, sizes.sizes.index_bits)
+                     : nullptr,
+                 op, choice, sizes, options, nullptr)
+{}
+
+DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured)
+    : DevicePlan(other.program_.text(), other.makers_, other.op_, other.choice_, sizes, other.options_,
+                 captured)
+{}
+
+DevicePlan::DevicePlan(std::shared_ptr<const cuda::LoadedText> text, std::shared_ptr<const Offsets> makers,
+                       const Operator& op, std::shared_ptr<const PlanChoice> choice, const PlanSizes& sizes,
+                       const PlanOptions& options, CUstream_st* captured)
+    : context_(text->context()),
+      makers_(std::move(makers)),
       op_(op),
       choice_(std::move(choice)),
       sizes_(sizes),
-      options_(options),
-      text_(cuda::load(context, choice_->emitted)),
-      program_(text_, op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
-      sequence_(context)
+      options_(with_memory(options, context_, captured)),
+      program_(
+          std::move(text), op_, choice_->emitted, sizes.sizes,
+          [this](std::size_t bytes) { return take(bytes); }, handle(captured))
 {
-    const bool is_checked =
-        options.validates_segments && (sizes.kind == LayoutKind::offsets || sizes.kind == LayoutKind::ranges);
-    if (sizes.kind == LayoutKind::lengths || is_checked)
-        makers_ = std::make_shared<const Offsets>(context, sizes.sizes.index_bits);
-    allocate();
-}
-
-DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes) : DevicePlan(other, sizes, nullptr) {}
-
-DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured)
-    : context_(other.context_),
-      op_(other.op_),
-      choice_(other.choice_),
-      sizes_(sizes),
-      options_(other.options_),
-      text_(other.text_),
-      program_(text_, op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
-      makers_(other.makers_),
-      sequence_(other.context_),
-      captured_(captured)
-{
-    if (captured != nullptr)
-        options_.scratch = memory_of_graph(context_, captured);
-    allocate();
-}
-
-void DevicePlan::allocate()
-{
-    const auto take = [&](std::int64_t bytes) {
-        scratch_bytes_ += bytes;
-        return PlanMemory(context_, options_.scratch, bytes);
-    };
-    program_.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
-        scratch_.push_back(take(buffer.bytes));
-        if (buffer.zero)
-            scratch_.back().zero(context_, buffer.bytes, captured_);
-        return scratch_.back().address();
-    });
-    const auto index_bytes = sizes_.sizes.index_bits / 8;
-    if (sizes_.kind == LayoutKind::lengths) {
-        const auto segments = sizes_.sizes.num_segments;
-        offsets_.emplace(take((segments + 1) * index_bytes));
-        offsets_->zero(context_, (segments + 1) * index_bytes, captured_);
+    auto& sequence = program_.sequence();
+    const auto segments = sizes.sizes.num_segments;
+    if (sizes.kind == LayoutKind::lengths) {
+        offsets_ = take(static_cast<std::size_t>((segments + 1) * sizes.sizes.index_bits / 8));
+        offsets_.zero(handle(captured));
         // Two 64-bit words for each tile, then one for the state of make_offsets.
         const auto num_tiles = num_tiles_of(segments);
-        const auto bytes = (2 * num_tiles + 1) * 8;
-        tiles_.emplace(take(bytes));
-        tiles_->zero(context_, bytes, captured_);
-        making_.offsets = offsets_->address();
-        making_.words = tiles_->address() + 8;
-        making_.state = tiles_->address();
+        tiles_ = take(static_cast<std::size_t>(2 * num_tiles + 1) * 8);
+        tiles_.zero(handle(captured));
+        making_.offsets = offsets_.address();
+        making_.words = tiles_.address() + 8;
+        making_.state = tiles_.address();
         making_.num_segments = segments;
         if (num_tiles > 0)
-            sequence_.add(makers_->make_offsets, shape_of(num_tiles), making_.pointers,
-                          making_.argument_sizes);
+            sequence.add_first(makers_->make_offsets, shape_of(num_tiles), making_.pointers,
+                               making_.argument_sizes);
     }
     if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
-        scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
+        scalars_ = take(op_.parameters.size() * kScalarBytes);
     // One 32-bit word for each parameter, padded to 8 bytes. The last 8 bytes are the result of the check of
     // segments, or record group numbers that are too large.
-    const auto words = static_cast<std::int64_t>(words_of_parameters());
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments ||
         sizes_.form == SegmentForm::groups) {
-        words_.emplace(take(words + 8));
-        words_->zero(context_, words + 8, captured_);
+        words_ = take(words_of_parameters() + 8);
+        words_.zero(handle(captured));
     }
-    program_.add_to(sequence_);
     addresses_.reserve(3);
-    if (captured_ != nullptr)
+    if (captured != nullptr)
         return;
-    sequence_.prepare();
+    sequence.prepare();
     context_.synchronize();
+}
+
+cuda::DeviceBuffer DevicePlan::take(std::size_t bytes)
+{
+    scratch_bytes_ += static_cast<std::int64_t>(bytes);
+    const auto& [allocate, release] = options_.scratch;
+    if (bytes == 0 || !allocate)
+        return {context_, bytes};
+    void* const memory = allocate(bytes);
+    if (memory == nullptr || address(memory) % 256 != 0)
+        throw InputError(
+            fmt::format("the allocator gave address {:#x} for {} bytes of scratch memory; one that "
+                        "is a multiple of 256 is needed",
+                        address(memory), bytes));
+    return {context_, bytes, address(memory), [memory, release = release] {
+                if (release)
+                    release(memory);
+            }};
+}
+
+void DevicePlan::zero(const void* device, std::size_t bytes, CUstream_st* stream) const
+{
+    if (bytes == 0)
+        return;
+    const cuda::CurrentContext current(context_);
+    cuda::check(cuda::driver().cuMemsetD8Async(address(device), 0, bytes, handle(stream)), "cuMemsetD8Async");
 }
 
 void DevicePlan::bind_segments(const SegmentsView& segments)
@@ -234,7 +204,7 @@ void DevicePlan::bind_segments(const SegmentsView& segments)
             break;
         case SegmentForm::ranges: addresses_.assign({begins, address(segments.second.data)}); break;
         case SegmentForm::groups:
-            addresses_.assign({begins, words_->address() + words_of_parameters()});
+            addresses_.assign({begins, words_.address() + words_of_parameters()});
             break;
         case SegmentForm::offsets:
             if (sizes_.kind == LayoutKind::offsets) {
@@ -242,7 +212,7 @@ void DevicePlan::bind_segments(const SegmentsView& segments)
                 break;
             }
             making_.lengths = begins;
-            addresses_.assign({offsets_->address()});
+            addresses_.assign({offsets_.address()});
     }
     program_.arguments().bind_segments(addresses_);
 }
@@ -251,7 +221,7 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
 {
     const auto num_segments = static_cast<long long>(sizes_.sizes.num_segments);
     const auto num_elements = static_cast<long long>(sizes_.sizes.num_elements);
-    const auto place = words_->address() + words_of_parameters();
+    const auto place = words_.address() + words_of_parameters();
     const auto index_bytes = static_cast<std::size_t>(sizes_.sizes.index_bits / 8);
     const auto grid = std::clamp<std::int64_t>(num_segments / kThreads + 1, 1, kCheckingBlocks);
     const auto& driver = cuda::driver();
@@ -294,7 +264,7 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
     }
     if (sizes_.kind != LayoutKind::offsets && sizes_.kind != LayoutKind::lengths)
         return;
-    const auto offsets = sizes_.kind == LayoutKind::offsets ? begins : offsets_->address();
+    const auto offsets = sizes_.kind == LayoutKind::offsets ? begins : offsets_.address();
     const auto wrong = first_wrong([&] {
         if (sizes_.kind == LayoutKind::lengths && num_segments > 0)
             makers_->make_offsets.queue(handle(stream), shape_of(num_tiles_of(num_segments)),
@@ -321,7 +291,8 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
 
 std::uint64_t DevicePlan::write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream)
 {
-    const auto place = scalars_->address() + parameter * kScalarBytes;
+    const auto place = scalars_.address() + parameter * kScalarBytes;
+    const cuda::CurrentContext current(context_);
     const auto& driver = cuda::driver();
     const auto size = size_bytes(value.type);
     if (size == 1) {
@@ -373,60 +344,44 @@ bool DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
 void DevicePlan::keep_kernels() const
 {
     static auto* mutex = new std::mutex;
-    static auto* kept =
-        new std::map<const cuda::Compiled*, std::pair<cuda::LoadedText, std::shared_ptr<const Offsets>>>;
+    static auto* kept = new std::set<std::shared_ptr<const void>>;
     const std::lock_guard lock(*mutex);
-    auto& entry = kept->try_emplace(text_.compiled.get(), text_, makers_).first->second;
-    if (makers_)
-        entry.second = makers_;
+    kept->insert({program_.text(), makers_});
 }
 
 void DevicePlan::queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
                        std::span<const MutableArrayView> results, CUstream_st* stream)
 {
-    const cuda::CurrentContext current(context_);
     bind_segments(segments);
     if (options_.validates_segments)
         validate(segments, stream);
+    auto& arguments = program_.arguments();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& input = inputs[i];
-        program_.arguments().bind_input(
+        arguments.bind_input(
             i, input.place == Place::device ? address(input.data) : write_scalar(i, input, stream),
             input.length);
     }
-    program_.arguments().bind_outside(words_ ? words_->address() : 0);
-    program_.arguments().bind_results(results);
+    arguments.bind_outside(words_.address());
+    arguments.bind_results(results);
     // No kernel stores outputs of elements outside of all ranges.
     if (sizes_.kind == LayoutKind::ranges)
-        for (const auto& result : results.last(op_.outputs.size())) {
-            const auto bytes =
-                static_cast<std::size_t>(sizes_.sizes.num_elements * sizes_.sizes.num_features) *
-                size_bytes(result.type);
-            if (bytes != 0)
-                cuda::check(cuda::driver().cuMemsetD8Async(address(result.data), 0, bytes, handle(stream)),
-                            "cuMemsetD8Async");
-        }
+        for (const auto& result : results.last(op_.outputs.size()))
+            zero(result.data,
+                 static_cast<std::size_t>(sizes_.sizes.num_elements * sizes_.sizes.num_features) *
+                     size_bytes(result.type),
+                 stream);
     // If no kernel runs, no kernel writes the number of segments. Set it to 0.
-    if (is_found(sizes_.form) && sequence_.empty())
-        cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
-                                                   static_cast<std::size_t>(sizes_.sizes.index_bits / 8),
-                                                   handle(stream)),
-                    "cuMemsetD8Async");
-    sequence_.run(handle(stream));
+    if (is_found(sizes_.form) && program_.sequence().empty())
+        zero(segments.num_found.data, static_cast<std::size_t>(sizes_.sizes.index_bits / 8), stream);
+    program_.launch(handle(stream));
 }
 
 bool DevicePlan::has_met_other_numbers(CUstream_st* stream)
 {
     if (sizes_.form != SegmentForm::groups)
         return false;
-    const cuda::CurrentContext current(context_);
-    const auto& driver = cuda::driver();
-    const auto place = words_->address() + words_of_parameters();
-    std::uint32_t word = 0;
-    cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
-    cuda::check(driver.cuMemcpyDtoH(&word, place, sizeof word), "cuMemcpyDtoH");
-    cuda::check(driver.cuMemsetD8(place, 0, sizeof word), "cuMemsetD8");
-    return word != 0;
+    return take_words(words_of_parameters() / 4, 1, stream).front() != 0;
 }
 
 std::vector<std::string> DevicePlan::tables_read_outside(CUstream_st* stream)
@@ -434,17 +389,23 @@ std::vector<std::string> DevicePlan::tables_read_outside(CUstream_st* stream)
     std::vector<std::string> tables;
     if (choice_->emitted.checked_tables.empty())
         return tables;
-    const cuda::CurrentContext current(context_);
-    const auto& driver = cuda::driver();
-    std::vector<std::uint32_t> words(op_.parameters.size());
-    cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
-    cuda::check(driver.cuMemcpyDtoH(words.data(), words_->address(), words.size() * sizeof(std::uint32_t)),
-                "cuMemcpyDtoH");
+    const auto words = take_words(0, op_.parameters.size(), stream);
     for (std::size_t i = 0; i < words.size(); ++i)
         if (words[i] != 0)
             tables.push_back(op_.parameters[i].name);
-    words_->zero(context_, static_cast<std::int64_t>(words.size() * sizeof(std::uint32_t)));
     return tables;
+}
+
+std::vector<std::uint32_t> DevicePlan::take_words(std::size_t first, std::size_t count, CUstream_st* stream)
+{
+    const cuda::CurrentContext current(context_);
+    cuda::check(cuda::driver().cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+    std::vector<std::uint32_t> words(count);
+    const auto bytes = std::as_writable_bytes(std::span(words));
+    words_.copy_out(bytes, first * sizeof(std::uint32_t));
+    zero(reinterpret_cast<const void*>(words_.address() + first * sizeof(std::uint32_t)), bytes.size(),
+         nullptr);
+    return words;
 }
 
 }  // namespace segfold

@@ -1,13 +1,10 @@
 #pragma once
 // A plan on a GPU: loaded kernels, scratch memory, and arguments that are set for each run's arrays.
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/backends/cuda/driver/device_buffer.h"
-#include "runtime/backends/cuda/driver/launch_sequence.h"
 #include "runtime/backends/cuda/program.h"
 #include "runtime/session/plan_state.h"
 
@@ -16,33 +13,15 @@ namespace segfold {
 /// Returns the compile request for two kernels: one makes offsets from lengths, the other checks segments.
 [[nodiscard]] cuda::CompileRequest item_offsets_request(const std::string& architecture, int index_bits);
 
-/// Memory of a plan, allocated by the plan or by the caller's allocator.
-class PlanMemory {
-public:
-    PlanMemory(const cuda::Context& context, const DeviceAllocator& allocator, std::int64_t bytes);
-    ~PlanMemory();
-    PlanMemory(PlanMemory&& other) noexcept;
-    PlanMemory& operator=(PlanMemory&&) = delete;
-
-    [[nodiscard]] std::uint64_t address() const { return address_; }
-    /// Sets the memory to zero. If `captured` is not null, adds the zeroing to the graph that this stream is
-    /// capturing.
-    void zero(const cuda::Context& context, std::int64_t bytes, CUstream_st* captured = nullptr) const;
-
-private:
-    std::optional<cuda::DeviceBuffer> own_;
-    DeviceAllocator allocator_;
-    std::uint64_t address_ = 0;
-};
-
 /// A plan's loaded kernels, scratch memory and arguments; run() launches the kernels on the caller's stream.
 /// Every method except run() may allocate memory and wait.
 class DevicePlan {
 public:
     DevicePlan(const cuda::Context& context, const Operator& op, std::shared_ptr<const PlanChoice> choice,
                const PlanSizes& sizes, const PlanOptions& options);
-    /// Makes a plan with the program of `other` and scratch memory of its own.
-    DevicePlan(const DevicePlan& other, const PlanSizes& sizes);
+    /// Makes a plan with the text of `other` and scratch memory of its own. If `captured` is not null, the
+    /// graph that this stream is capturing owns the memory.
+    DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured = nullptr);
 
     /// Queues the fold. The caller must have checked number, types, lengths and locations of the arrays.
     ///
@@ -58,16 +37,17 @@ public:
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
 
 private:
-    /// Makes a copy of `other` for a captured stream. The graph that `captured` is capturing owns the copy's
-    /// scratch memory.
-    DevicePlan(const DevicePlan& other, const PlanSizes& sizes, CUstream_st* captured);
+    struct Offsets;  ///< loaded kernels: one makes offsets from lengths, one checks offsets
+
+    DevicePlan(std::shared_ptr<const cuda::LoadedText> text, std::shared_ptr<const Offsets> makers,
+               const Operator& op, std::shared_ptr<const PlanChoice> choice, const PlanSizes& sizes,
+               const PlanOptions& options, CUstream_st* captured);
     void queue(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream);
     /// Keeps the compiled kernels loaded until the process ends, because the lifetime of a captured graph is
     /// unknown.
     void keep_kernels() const;
 
-    struct Offsets;  ///< loaded kernels: one makes offsets from lengths, one checks offsets
     /// The arguments of the kernel make_offsets.
     struct Making {
         std::uint64_t lengths = 0, offsets = 0, words = 0, state = 0;
@@ -80,30 +60,31 @@ private:
         Making& operator=(const Making&) = delete;
     };
 
-    void allocate();
+    /// Allocates memory that belongs to the plan.
+    cuda::DeviceBuffer take(std::size_t bytes);
+    /// Queues work that sets bytes of the device to zero.
+    void zero(const void* device, std::size_t bytes, CUstream_st* stream) const;
     /// Number of bytes in which kernels record reads past tables' ends: 4 per parameter, padded to a multiple
     /// of 8.
     [[nodiscard]] std::size_t words_of_parameters() const { return (op_.parameters.size() + 1) / 2 * 2 * 4; }
+    /// Waits for the stream. Returns words of `words_`, which are zero afterwards.
+    std::vector<std::uint32_t> take_words(std::size_t first, std::size_t count, CUstream_st* stream);
     void bind_segments(const SegmentsView& segments);
     /// Queues the copy of a scalar from the host to the device. Returns the scalar's address on the device.
     std::uint64_t write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream);
     void validate(const SegmentsView& segments, CUstream_st* stream);
 
     cuda::Context context_;
+    std::shared_ptr<const Offsets> makers_;
     Operator op_;
     std::shared_ptr<const PlanChoice> choice_;
     PlanSizes sizes_;
     PlanOptions options_;
-    cuda::LoadedText text_;
-    cuda::Program program_;
-    std::vector<PlanMemory> scratch_;
-    std::optional<PlanMemory> offsets_, tiles_, words_, scalars_;
-    std::shared_ptr<const Offsets> makers_;
-    Making making_;
-    cuda::LaunchSequence sequence_;
-    std::vector<std::uint64_t> addresses_;
-    CUstream_st* captured_ = nullptr;
     std::int64_t scratch_bytes_ = 0;
+    cuda::Program program_;
+    cuda::DeviceBuffer offsets_, tiles_, words_, scalars_;
+    Making making_;
+    std::vector<std::uint64_t> addresses_;
     bool has_stream_ = false;
     CUstream_st* stream_ = nullptr;
 };

@@ -129,7 +129,7 @@ TEST_F(CudaDevice, MemoryRoundTrips)
     Stream stream(context);
     DeviceBuffer copy(context, buffer.bytes());
     copy.copy_from(buffer, stream);
-    buffer.zero(stream);
+    buffer.zero(stream.handle());
     stream.synchronize();
     EXPECT_EQ(copy.to_host<std::uint32_t>(), values);
     EXPECT_EQ(buffer.to_host<std::uint32_t>(), std::vector<std::uint32_t>(values.size()));

@@ -9,8 +9,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/driver/device.h"
+#include "runtime/backends/cuda/program.h"
+#include "runtime/backends/cuda/resident_workload.h"
 #include "tests/common/meaning_cases.h"
 #include "tests/common/random_associative.h"
 #include "tests/gpu/plans_on_gpu.h"

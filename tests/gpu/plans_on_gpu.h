@@ -2,7 +2,8 @@
 // Emitted texts that run on a GPU.
 #include <string>
 
-#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/program.h"
+#include "runtime/backends/cuda/resident_workload.h"
 #include "tests/gpu/session_on_gpu.h"
 
 namespace segfold::test {
@@ -12,12 +13,12 @@ inline Results run_twice(const cuda::Context& context, cuda::CompileCache& cache
                          const Emitted& emitted)
 {
     cuda::ResidentWorkload resident(context, workload);
-    cuda::LoadedPlan plan(context, resident, emitted, &cache);
+    cuda::Program program(context, resident, emitted, &cache);
     cuda::Stream stream(context);
-    plan.launch(stream);
+    program.launch(stream.handle());
     stream.synchronize();
     resident.poison_results();
-    plan.launch(stream);
+    program.launch(stream.handle());
     stream.synchronize();
     return resident.results();
 }

@@ -180,9 +180,9 @@ TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
         const auto program = cache.get(variants[i].request);
         EXPECT_TRUE(program->is_from_disk || !program->kernel_prefix.empty()) << stage;
         cuda::ResidentWorkload resident(*context_, workload);
-        cuda::LoadedPlan plan(*context_, resident, emitted, &cache);
+        cuda::Program plan(*context_, resident, emitted, &cache);
         cuda::Stream stream(*context_);
-        plan.launch(stream);
+        plan.launch(stream.handle());
         stream.synchronize();
         const auto comparison = judge.compare(resident.results());
         EXPECT_TRUE(comparison.agrees()) << stage << ": " << segfold::print(comparison);

@@ -8,6 +8,7 @@
 #include "runtime/backends/compile_time.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/cuda_timing.h"
+#include "runtime/backends/cuda/program.h"
 
 namespace segfold {
 namespace {
@@ -80,21 +81,21 @@ private:
         for (const auto& array : workload.arrays)
             inputs->add_shifted(context, array, circumstances.shifted_elements);
         cuda::ResidentWorkload resident(context, workload, std::move(inputs));
-        cuda::LoadedPlan loaded(context, resident, *text, &programs_);
+        cuda::Program program(context, resident, *text, &programs_);
         if (circumstances.scratch_poison)
-            loaded.poison_scratch(*circumstances.scratch_poison);
+            program.poison_scratch(*circumstances.scratch_poison);
         cuda::Stream stream(context);
         cuda::Event start(context), stop(context);
         for (int i = 0; i < circumstances.launches; ++i) {
             if (i > 0)
                 resident.poison_results();
             start.record(stream);
-            loaded.launch(stream);
+            program.launch(stream.handle());
             stop.record(stream);
             stream.synchronize();
         }
-        if (loaded.is_compiled_now())
-            times.compile_seconds = loaded.compile_seconds();
+        if (const auto& compiled = *program.text()->compiled(); !compiled.is_from_disk)
+            times.compile_seconds = compiled.seconds;
         times.kernel_seconds = elapsed_milliseconds(start, stop) / 1e3;
         return resident.results();
     }

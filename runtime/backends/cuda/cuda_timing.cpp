@@ -8,6 +8,7 @@
 #include "dsl/error.h"
 #include "dsl/stopped.h"
 #include "runtime/backends/cuda/compile/kernel_cache.h"
+#include "runtime/backends/cuda/program.h"
 #include "runtime/support/files/user_folders.h"
 #include "runtime/support/statistics.h"
 
@@ -193,8 +194,9 @@ void CudaTiming::expect(std::span<const Emitted> texts)
 
 TimedPlan CudaTiming::prepare(PlacedWorkload& placed, const Emitted& text)
 {
-    const auto loaded = std::make_shared<LoadedPlan>(context_, resident_of(placed), text, &programs_);
-    return {[this, loaded] { loaded->launch(stream_); }, loaded->compile_seconds(), loaded->kernels()};
+    const auto program = std::make_shared<Program>(context_, resident_of(placed), text, &programs_);
+    return {[this, program] { program->launch(stream_.handle()); }, program->text()->compiled()->seconds,
+            program->kernels()};
 }
 
 void CudaTiming::read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel,

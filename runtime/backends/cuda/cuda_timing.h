@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/backends/cuda/ahead.h"
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/backends/cuda/driver/module.h"
+#include "runtime/backends/cuda/resident_workload.h"
 #include "runtime/backends/timing.h"
 #include "runtime/support/processes/turn.h"
 

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "runtime/backends/cpu/sequential_fold.h"
+#include "runtime/backends/cuda/program.h"
 #include "runtime/support/processes/parallel.h"
 
 namespace segfold::bench {
@@ -56,7 +58,7 @@ public:
         own.index_bits = workload_.segments.index_bits();
         const auto facts = plan_facts(own, {num_elements, 1, num_elements});
         const auto emitted = emit(own, stage, configure(stage, chosen, facts), catalogue);
-        plan_ = std::make_unique<cuda::LoadedPlan>(timing.context(), *resident_, emitted, &timing.programs());
+        program_.emplace(timing.context(), *resident_, emitted, &timing.programs());
     }
 
     [[nodiscard]] cuda::DeviceBuffer& elements() { return inputs_->buffers.front(); }
@@ -64,14 +66,14 @@ public:
     {
         return resident_->result_arrays().buffers.front();
     }
-    void launch(cuda::Stream& stream) const { plan_->launch(stream); }
+    void launch(const cuda::Stream& stream) { program_->launch(stream.handle()); }
     void poison() { resident_->poison_results(); }
 
 private:
     Workload workload_;
     std::shared_ptr<cuda::ResidentArrays> inputs_;
     std::unique_ptr<cuda::ResidentWorkload> resident_;
-    std::unique_ptr<cuda::LoadedPlan> plan_;
+    std::optional<cuda::Program> program_;
 };
 
 }  // namespace

@@ -147,17 +147,20 @@ public:
 
     std::optional<double> prepare(std::span<const PlanChoice* const> plans) override
     {
-        std::vector<std::pair<const PlanChoice*, std::future<cuda::LoadedText>>> loading;
+        using Text = std::shared_ptr<const cuda::LoadedText>;
+        std::vector<std::pair<const PlanChoice*, std::future<Text>>> loading;
         for (const auto* plan : plans)
             if (!texts_.contains(plan))
-                loading.emplace_back(plan, std::async(std::launch::async, [this, plan] {
-                                         return cuda::load(context_, plan->emitted, &compiled_);
+                loading.emplace_back(plan, std::async(std::launch::async, [this, plan]() -> Text {
+                                         return std::make_shared<const cuda::LoadedText>(
+                                             context_, plan->emitted, &compiled_);
                                      }));
         std::optional<double> seconds;
         for (auto& [plan, future] : loading) {
             auto text = future.get();
-            if (!text.compiled->is_from_disk && known_.insert(text.compiled).second)
-                seconds = seconds.value_or(0) + text.compiled->seconds;
+            const auto& compiled = text->compiled();
+            if (!compiled->is_from_disk && known_.insert(compiled).second)
+                seconds = seconds.value_or(0) + compiled->seconds;
             texts_.try_emplace(plan, std::move(text));
         }
         return seconds;
@@ -165,8 +168,11 @@ public:
 
     void launch(const Launch& launch) override
     {
-        cuda::Program program(texts_.at(&launch.plan), launch.workload.op, launch.plan.emitted,
-                              sizes_of(launch.workload.segments), context_.info().multiprocessors);
+        std::size_t place = 0;
+        cuda::Program program(
+            texts_.at(&launch.plan), launch.workload.op, launch.plan.emitted,
+            sizes_of(launch.workload.segments),
+            [&](std::size_t bytes) { return lend_scratch(place++, bytes); }, work_.handle());
         auto& arguments = program.arguments();
         for (std::size_t i = 0; i < launch.inputs.size(); ++i)
             arguments.bind_input(i, launch.inputs[i],
@@ -174,13 +180,6 @@ public:
         arguments.bind_outside(launch.outside);
         arguments.bind_segments(launch.segments);
         arguments.bind_results(launch.results);
-        program.bind_scratch([&](std::size_t place, const ScratchBuffer& buffer) {
-            const auto bytes = static_cast<std::size_t>(buffer.bytes);
-            auto* const room = scratch_room(place, bytes);
-            if (buffer.zero)  // an earlier slice may have written to the buffer
-                zero(room, bytes);
-            return address(room);
-        });
         program.launch(work_.handle());
     }
 
@@ -192,26 +191,25 @@ private:
         return reinterpret_cast<cuda::CUdeviceptr>(device);
     }
 
-    /// Returns scratch buffer number `place`, which has at least `bytes` bytes. The launches of all plans
-    /// share it, because they run one after the other.
-    std::byte* scratch_room(std::size_t place, std::size_t bytes)
+    /// Lends scratch buffer number `place`. The launches of all plans share it, because they run one after
+    /// the other.
+    cuda::DeviceBuffer lend_scratch(std::size_t place, std::size_t bytes)
     {
         if (scratch_.size() <= place)
             scratch_.resize(place + 1);
         auto& buffer = scratch_[place];
         if (buffer.bytes() < bytes) {
-            const cuda::CurrentContext current(context_);
-            cuda::check(cuda::driver().cuStreamSynchronize(work_.handle()), "cuStreamSynchronize");
+            work_.synchronize();
             buffer = {};
             buffer = cuda::DeviceBuffer(context_, bytes + bytes / 4);
         }
-        return reinterpret_cast<std::byte*>(buffer.address());
+        return {context_, bytes, buffer.address(), [] {}};
     }
 
     cuda::Context context_;
     cuda::CompileCache& compiled_;
     std::set<std::shared_ptr<const cuda::Compiled>> known_;
-    std::map<const PlanChoice*, cuda::LoadedText> texts_;
+    std::map<const PlanChoice*, std::shared_ptr<const cuda::LoadedText>> texts_;
     std::vector<cuda::DeviceBuffer> scratch_;
     cuda::Stream copies_, work_;
 };

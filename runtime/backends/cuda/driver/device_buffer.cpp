@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "dsl/error.h"
 
@@ -30,13 +31,18 @@ struct DeviceBuffer::State {
     Context context;
     CUdeviceptr address;
     std::size_t bytes;
+    std::function<void()> release;  ///< empty for memory of the driver
 };
 
 void DeviceBuffer::Free::operator()(State* state) const
 {
     try {
-        const CurrentContext current(state->context);
-        driver().cuMemFree(state->address);
+        if (state->release) {
+            state->release();
+        } else {
+            const CurrentContext current(state->context);
+            driver().cuMemFree(state->address);
+        }
     } catch (const DeviceError&) {
         // If a kernel's failure has ended the context, the memory is already free.
     }
@@ -57,8 +63,13 @@ DeviceBuffer::DeviceBuffer(const Context& context, std::size_t bytes)
                                       gibibytes(memory.total_bytes)));
     }
     check(result, "cuMemAlloc");
-    state_.reset(new State{context, address, bytes});
+    state_.reset(new State{context, address, bytes, {}});
 }
+
+DeviceBuffer::DeviceBuffer(const Context& context, std::size_t bytes, CUdeviceptr address,
+                           std::function<void()> release)
+    : state_(new State{context, address, bytes, std::move(release)})
+{}
 
 DeviceBuffer::DeviceBuffer(const Context& context, std::span<const std::byte> contents)
     : DeviceBuffer(context, contents.size())
@@ -130,18 +141,12 @@ void DeviceBuffer::copy_from(const DeviceBuffer& source, Stream& stream)
           "cuMemcpyDtoDAsync");
 }
 
-void DeviceBuffer::zero()
-{
-    constexpr std::byte pattern{0};
-    fill({&pattern, 1});
-}
-
-void DeviceBuffer::zero(Stream& stream)
+void DeviceBuffer::zero(CUstream stream)
 {
     if (bytes() == 0)
         return;
     const CurrentContext current(state_->context);
-    check(driver().cuMemsetD8Async(address(), 0, bytes(), stream.handle()), "cuMemsetD8Async");
+    check(driver().cuMemsetD8Async(address(), 0, bytes(), stream), "cuMemsetD8Async");
 }
 
 void DeviceBuffer::fill(std::span<const std::byte> pattern)

@@ -1,6 +1,7 @@
 #pragma once
 // Memory of a GPU, and copies between it and the host.
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -18,6 +19,10 @@ public:
     /// Allocates memory with unspecified contents. If it does not fit, throws DeviceError with the requested
     /// and the free size.
     DeviceBuffer(const Context& context, std::size_t bytes);
+
+    /// Holds memory of another allocator, which `release` gives back.
+    DeviceBuffer(const Context& context, std::size_t bytes, CUdeviceptr address,
+                 std::function<void()> release);
 
     /// Allocates a copy of host memory.
     DeviceBuffer(const Context& context, std::span<const std::byte> contents);
@@ -46,10 +51,8 @@ public:
     /// Queues a copy of all of `source` to the bytes from `offset` on.
     void copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream);
 
-    /// Sets every byte to zero.
-    void zero();
-    /// Queues work that sets every byte to zero.
-    void zero(Stream& stream);
+    /// Sets every byte to zero, in the order of a stream; null is the default stream.
+    void zero(CUstream stream = nullptr);
 
     /// Repeats `pattern` over the buffer, whose length must be a multiple of the pattern's.
     void fill(std::span<const std::byte> pattern);

@@ -1,5 +1,6 @@
 #include "runtime/backends/cuda/driver/launch_sequence.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -86,6 +87,13 @@ void LaunchSequence::add(Kernel kernel, const LaunchShape& shape, void** argumen
     steps_.back().passed.resize(bytes);
 }
 
+void LaunchSequence::add_first(Kernel kernel, const LaunchShape& shape, void** arguments,
+                               std::span<const std::size_t> sizes)
+{
+    add(std::move(kernel), shape, arguments, sizes);
+    std::ranges::rotate(steps_, steps_.end() - 1);
+}
+
 void LaunchSequence::prepare()
 {
     const auto& api = driver();
@@ -118,7 +126,8 @@ bool is_captured(CUstream stream)
 void LaunchSequence::run(CUstream stream)
 {
     if (!graph_ || is_captured(stream)) {
-        run_apart(stream);
+        for (const auto& step : steps_)
+            step.kernel.queue(stream, step.shape, step.arguments);
         return;
     }
     update();
@@ -134,12 +143,6 @@ void LaunchSequence::update()
         check(driver().cuGraphExecKernelNodeSetParams(graph_->executable, step.node, &parameters),
               "cuGraphExecKernelNodeSetParams");
     }
-}
-
-void LaunchSequence::run_apart(CUstream stream)
-{
-    for (const auto& step : steps_)
-        step.kernel.queue(stream, step.shape, step.arguments);
 }
 
 }  // namespace segfold::cuda

@@ -32,14 +32,15 @@ public:
     /// Throws DeviceError if the device does not allow the shape, and InternalError if the arguments do not
     /// fit the kernel.
     void add(Kernel kernel, const LaunchShape& shape, void** arguments, std::span<const std::size_t> sizes);
+    /// Puts a kernel before all others, in the same way.
+    void add_first(Kernel kernel, const LaunchShape& shape, void** arguments,
+                   std::span<const std::size_t> sizes);
     /// Builds the graph of the added kernels and uploads it, without a wait.
     void prepare();
 
     /// Queues all kernels, without allocating or waiting. The context must be current. Only one thread at a
     /// time may call it. Another stream may be used only after the queued work is done.
     void run(CUstream stream);
-    /// Queues all kernels as single launches, without a graph.
-    void run_apart(CUstream stream);
 
     [[nodiscard]] bool empty() const { return steps_.empty(); }
 

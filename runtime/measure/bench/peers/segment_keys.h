@@ -2,7 +2,7 @@
 // The segment of each element, as a key. Some peers take such keys instead of offsets.
 #include <cstdint>
 
-#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/resident_workload.h"
 
 namespace segfold::bench {
 

@@ -1,4 +1,4 @@
-#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/resident_workload.h"
 
 #include <algorithm>
 
@@ -143,59 +143,6 @@ Results ResidentWorkload::results() const
     }
     take_found(results, found, workload_.segments, workload_.op.outputs.size(), true);
     return results;
-}
-
-LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-                       CompileCache* cache)
-    : text_(load(context, emitted, cache)),
-      program_(text_, resident.workload().op, emitted,
-               sizes_of(resident.workload().segments, resident.workload().num_features),
-               context.info().multiprocessors),
-      max_threads_(context.info().max_threads_per_multiprocessor)
-{
-    auto& arguments = program_.arguments();
-    const auto& inputs = resident.inputs();
-    for (std::size_t i = 0; i < inputs.addresses.size(); ++i)
-        arguments.bind_input(i, inputs.addresses[i], inputs.lengths[i]);
-    arguments.bind_outside(resident.outside_address());
-    arguments.bind_segments(resident.segments_as(emitted.form).addresses);
-    arguments.bind_results(resident.result_arrays().addresses);
-    program_.bind_scratch([&](std::size_t, const ScratchBuffer& buffer) {
-        auto& memory = scratch_.emplace_back(context, static_cast<std::size_t>(buffer.bytes));
-        if (buffer.zero)
-            memory.zero();
-        return memory.address();
-    });
-}
-
-void LoadedPlan::poison_scratch(std::uint8_t poison)
-{
-    for (std::size_t i = 0; i < scratch_.size(); ++i)
-        if (!program_.arguments().scratch()[i].zero)
-            scratch_[i].fill_with(poison);
-}
-
-std::vector<KernelUse> LoadedPlan::kernels() const
-{
-    std::vector<KernelUse> kernels;
-    for (const auto& step : program_.steps()) {
-        const auto& known = text_.compiled->resources;
-        const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
-        const auto reported = found != known.end() ? *found : step.kernel.resources();
-        KernelUse use;
-        use.kernel = reported.kernel;
-        use.grid = static_cast<std::int64_t>(step.shape.grid.x);
-        use.block_threads = static_cast<int>(step.shape.block.x);
-        use.registers = reported.registers;
-        use.spill_bytes = reported.spill_store_bytes + reported.spill_load_bytes;
-        use.local_bytes = reported.stack_bytes;
-        use.shared_bytes =
-            reported.static_shared_bytes + static_cast<std::int64_t>(step.shape.dynamic_shared_bytes);
-        use.resident_blocks = step.kernel.resident_blocks(use.block_threads, step.shape.dynamic_shared_bytes);
-        use.occupancy = static_cast<double>(use.resident_blocks * use.block_threads) / max_threads_;
-        kernels.push_back(std::move(use));
-    }
-    return kernels;
 }
 
 }  // namespace segfold::cuda

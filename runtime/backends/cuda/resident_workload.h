@@ -1,13 +1,11 @@
 #pragma once
-// The back end "cuda". Runs a workload's emitted text on a GPU.
+// The arrays of a workload on a GPU.
 #include <map>
 #include <memory>
 #include <vector>
 
-#include "codegen/emit.h"
-#include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
-#include "runtime/backends/cuda/program.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
 
@@ -76,31 +74,6 @@ private:
     std::vector<NamedArray> found_;    ///< found_arrays(); a form's buffers end with buffers for them
     std::vector<ResultField> fields_;  ///< returned_fields() of the operator
     std::vector<std::int64_t> rooms_;  ///< number of values for which each field has memory
-};
-
-/// A compiled and loaded text, bound to a resident workload.
-class LoadedPlan {
-public:
-    /// Compiles for the context's GPU and allocates scratch memory. Throws DeviceError if the text does not
-    /// compile or memory does not suffice.
-    LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
-               CompileCache* cache = nullptr);
-
-    /// Queues all launches of the plan.
-    void launch(Stream& stream) { program_.launch(stream.handle()); }
-    /// Fills scratch memory with the byte `poison`, except where kernels need zeros.
-    void poison_scratch(std::uint8_t poison);
-    /// Returns the compiler's report on each kernel, in launch order.
-    [[nodiscard]] std::vector<KernelUse> kernels() const;
-    [[nodiscard]] double compile_seconds() const { return text_.compiled->seconds; }
-    /// False if the program was compiled earlier and came from the disk.
-    [[nodiscard]] bool is_compiled_now() const { return !text_.compiled->is_from_disk; }
-
-private:
-    LoadedText text_;
-    Program program_;
-    int max_threads_;  ///< most threads on a multiprocessor
-    std::vector<DeviceBuffer> scratch_;
 };
 
 }  // namespace segfold::cuda
