@@ -114,12 +114,7 @@ public:
     }
     double seconds(const Mark& from, const Mark& to) override
     {
-        float milliseconds = 0;
-        const cuda::CurrentContext current(context_);
-        cuda::check(
-            cuda::driver().cuEventElapsedTime(&milliseconds, event_of(from).handle(), event_of(to).handle()),
-            "cuEventElapsedTime");
-        return milliseconds / 1e3;
+        return cuda::elapsed_milliseconds(event_of(from), event_of(to)) / 1e3;
     }
 
     void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) override
