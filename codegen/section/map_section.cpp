@@ -104,7 +104,7 @@ struct NamesByPlace {
     std::vector<const Let*> lets;    ///< locals that are the same for all elements of a segment
     std::set<std::string> once;      ///< the names of these locals
     std::set<std::string> needed;    ///< names that each element's outputs need
-    std::set<std::string> for_lets;  ///< names that the definitions of needed locals in `lets` use
+    std::set<std::string> for_lets;  ///< names in those definitions of `lets` that must be emitted
 };
 
 NamesByPlace names_by_place(const Operator& op)

@@ -56,7 +56,7 @@ struct LawCase {
     const Recipe& operator[](std::size_t i) const { return recipes[i]; }
 };
 
-/// Returns, for each state, the number of elements of the case before the state's first element.
+/// Returns how many elements of the case precede the first element of each state.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
 /// Returns the elements of state `i` that the equation uses: only the first element if the equation appends

@@ -9,7 +9,8 @@
 namespace segfold {
 namespace {
 
-/// Number of cases tried. At least kLeastBroken of them must break the equation before they are sorted.
+/// Largest number of cases tried. Sorted cases are tried only if at least kLeastBroken unsorted cases break
+/// the equation.
 constexpr std::int64_t kCases = 512;
 constexpr std::int64_t kLeastBroken = 64;
 

@@ -76,7 +76,8 @@ public:
     /// True if combine or append has an operation that may overflow.
     [[nodiscard]] bool may_overflow() const { return !in_range_.empty(); }
 
-    /// Descriptions of the operations of lift whose values were made unknown.
+    /// Describes the operations of `lift` that the theory cannot express. In the script an Unknown stands for
+    /// the value of each of them.
     [[nodiscard]] const std::set<std::string>& left_open() const { return left_open_; }
 
 private:

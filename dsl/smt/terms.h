@@ -38,7 +38,7 @@ std::string word_term(Opcode opcode, Type type, const std::string& a, const std:
 /// Returns an operation or a test on floats of IEEE 754.
 std::string float_term(Opcode opcode, Type type, const std::string& a, const std::string& b,
                        const std::string& c);
-/// Returns a conversion with the machine's rounding and wrapping.
+/// Returns the term that converts `a` between types, with rounding and wrapping as on a CPU or GPU.
 std::string bits_conversion(Type from, Type to, const std::string& a);
 
 /// Returns an operation on unbounded integers. `b_constant` is the second operand if that is a constant, else

@@ -123,7 +123,7 @@ def best_question(examples, places, above):
 
 
 def tree_of(examples, places=None):
-    """Returns a tree: the place of a configuration, or [fact, most, tree up to most, tree above it]."""
+    """Returns a decision tree. A leaf is the index of a configuration; an inner node is [fact, threshold, tree for facts up to it, tree above]."""
     if places is None:
         places = np.arange(len(examples.of))
 

@@ -425,13 +425,13 @@ struct Stream::State {
     std::optional<SliceFolder> folder;
     std::optional<SliceFolder> ends;  ///< for a scan: computes the states from which other ranks continue
     bool folds_ends = false;          ///< true while `ends` is used in place of `folder`
-    /// For a scan: the sum of the slices so far, without results.
+    /// For a scan: the partials of the slices so far, joined by `+`, without results.
     std::optional<Partial> before;
     std::array<std::vector<Array>, kHostRooms> host_rooms;  ///< columns of the slices, if there is no engine
     std::unique_ptr<SliceEngine> engine;                    ///< null if slices are folded from host memory
     std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
-    std::optional<Partial> all;                             ///< the sum of the folded slices, without results
-    std::optional<GroupTotals> groups;                      ///< used for groups, in place of `all`
+    std::optional<Partial> all;         ///< partials of the folded slices, joined by `+`, without results
+    std::optional<GroupTotals> groups;  ///< used for groups, in place of `all`
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

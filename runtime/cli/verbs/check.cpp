@@ -361,7 +361,7 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     const bool is_well = std::ranges::all_of(all, &Checked::is_well);
     if (!prints(ranks))
         return is_well ? 0 : 1;
-    auto left = all.front().untried;  // tests that were not made for any operator
+    auto left = all.front().untried;  // after the loop: tests that were made for no operator
     Json documents = Json::array();
     std::string text;
     for (auto& checked : all) {

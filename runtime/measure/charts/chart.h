@@ -24,7 +24,7 @@ struct Mark {
     std::string more = {};  ///< appended to `text` in tooltips and tables
 };
 
-/// The marks of one colour, at most one per row or size.
+/// The marks of one colour: at most one for each row of a bar chart, or for each size of a line chart.
 struct Series {
     std::string name;
     std::vector<std::optional<Mark>> marks;

@@ -308,7 +308,7 @@ def _differentiable(form):
 
 
 def _gradients(form, arrays, segments, wanted, gradients):
-    """Returns the gradient by each array; None for an array that needs none. Skips elements in no group, which may give NaN."""
+    """Returns the gradient by each array; None for an array that needs none. Leaves out elements in no group, whose gradient could be NaN."""
     op = operator_of_text(form.text)
     if form.layout == "groups":
         form, segments = form._replace(layout="ranges"), _ranges(*segments)

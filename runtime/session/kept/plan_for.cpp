@@ -20,8 +20,8 @@ namespace {
 /// a table. A fold without a kept plan checks all indices beforehand, which is faster for more elements.
 constexpr std::int64_t kMostCheckedReads = 1 << 16;
 
-/// True if a plan may be kept for a fold. False if no native text can be compiled, or if the arrays are
-/// invalid; a fold without a kept plan then reports the error.
+/// True if a fold may use a kept plan. False for requests, back ends and sizes that kept plans do not serve,
+/// and for invalid arrays, whose error the fold without a kept plan reports.
 bool may_keep_plan(const Fold& fold, const Backend& backend)
 {
     const auto& op = fold.op();
