@@ -49,7 +49,7 @@ struct Lift {
 //% each member
     @member@
 //% end
-    __device__ __forceinline__ State operator()(Index index) const
+    __device__ __forceinline__ State operator()(Index @visited@) const
     {
 //% each place
         @place@
@@ -75,9 +75,28 @@ struct Finish {
 
 //% piece Combine
 struct Combine {
-    __device__ __forceinline__ State operator()(const State& earlier, const State& later) const
+    __device__ __forceinline__ State operator()(const State& @first@, const State& @second@) const
     {
         return combine(earlier, later);
+    }
+};
+
+//% piece Scan
+// Writes the outputs of an element.
+struct Scan {
+    Inputs inputs;
+    Results results;
+//% each member
+    @member@
+//% end
+    __device__ __forceinline__ void operator()(std::ptrdiff_t @visited@, State @state@) const
+    {
+//% each place
+        @place@
+//% end
+//% each line
+        @line@
+//% end
     }
 };
 
@@ -135,7 +154,7 @@ extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
 @line@
 //% end
     const auto items = @items@;
-    const auto totals = @totals@;
+    const auto @written@ = @totals@;
     const @combination@ combination;
 //% each identity
     if (!call->scratch)
@@ -153,20 +172,16 @@ extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error
 }
 
 //% piece call of cub
-    return @call@(call->scratch, call->scratch_bytes, items, totals,
+    return @call@(call->scratch, call->scratch_bytes, items, @written@,
         @arguments@, call->stream);
 
-//% piece call of cub_reduce_by_key
-    return @call@(call->scratch, call->scratch_bytes, call->keys,
-        call->unique_keys, items, totals, call->num_runs, combination, Index(call->num_elements),
-        call->stream);
+//% piece call of cub by key
+    return @call@(call->scratch, call->scratch_bytes, @arguments@, call->stream);
 
 //% piece call of thrust
     Arena arena{static_cast<char*>(call->scratch), call->scratch_bytes, 0};
     try {
-        @call@(thrust::cuda::par(arena).on(call->stream), call->keys,
-            call->keys + call->num_elements, items, call->unique_keys, totals,
-            cuda::std::equal_to<int>(), combination);
+        @call@(thrust::cuda::par(arena).on(call->stream), @arguments@);
     } catch (const thrust::system_error& error) {
         return error.code().value();
     } catch (const std::bad_alloc&) {
@@ -203,12 +218,17 @@ extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
 //% each offsets
     const auto* offsets = static_cast<const Index*>(call->offsets);
 //% end
+//% each line
+@line@
+//% end
     const auto items = @items@;
-    const auto totals = @totals@;
+    const auto @written@ = @totals@;
     const @combination@ combination;
+//% each identity
+    const State initial = identity();
+//% end
     try {
-        @call@(thrust::@system@::par, call->keys, call->keys + call->num_elements, items,
-            thrust::make_discard_iterator(), totals, cuda::std::equal_to<int>(), combination);
+        @call@(thrust::@system@::par, @arguments@);
     } catch (const std::bad_alloc&) {
         return 1;
     }

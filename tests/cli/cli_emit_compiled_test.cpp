@@ -264,6 +264,40 @@ TEST_F(EmitCompiled, ImportedKernelsNeedNoToolkit)
     EXPECT_TRUE(is_from_disk()) << "an NVRTC of the same version takes them too";
 }
 
+/// Two imports make one record. What one of them holds for an older architecture is taken where the other
+/// names the GPU's own.
+TEST_F(EmitCompiled, ImportsOfOlderArchitecturesServe)
+{
+    const std::vector<std::string> stage = {"--stage", "warp_per_segment"};
+    for (const auto& words :
+         {std::vector<std::string>{"cache", "export", "older.zip", "sum", "--for", "sm_80"},
+          {"cache", "export", "own.zip", "max", "--for", "sm_80,sm_86"}}) {
+        auto all = words;
+        all.insert(all.end(), stage.begin(), stage.end());
+        ASSERT_EQ(folder_.run(all).errors, "");
+    }
+    setenv("SEGFOLD_CACHE_DIR", folder_.file("elsewhere").c_str(), 1);
+    const auto is_right = without_nvrtc([&] {
+        for (const auto* file : {"older.zip", "own.zip"})
+            EXPECT_EQ(folder_.run({"cache", "import", file}).errors, "");
+        const auto result = emit({"--resources", "--arch", "sm_86"});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        const auto newer = emit({"--resources", "--arch", "sm_80"});
+        EXPECT_EQ(newer.exit_code, 0) << newer.errors;
+        const auto stat = folder_.run({"cache", "stat", "--json"});
+        EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(stat.output), "");
+        const auto document = nlohmann::json::parse(stat.output);
+        EXPECT_GT(document["imported"], 3);
+        EXPECT_EQ(document["imported"], document["kernels"]);
+        EXPECT_NE(folder_.run({"cache", "stat"}).output.find(" bytes, until the cache is cleared\n"),
+                  std::string::npos);
+        return !testing::Test::HasFailure();
+    });
+    if (!is_right)
+        GTEST_SKIP() << kNoMountsHere;
+    EXPECT_TRUE(*is_right);
+}
+
 /// Plans over segments as they lie on a device have texts of their own: of ranges, and of unsorted groups.
 TEST_F(EmitCompiled, PlansOfAllFormsAreExported)
 {

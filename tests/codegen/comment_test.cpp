@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "dsl/cpp/define.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"

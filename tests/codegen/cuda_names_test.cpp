@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "codegen/emit.h"
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "codegen/section/operator_section.h"
 #include "codegen/section/tile_section.h"
 #include "codegen/weave/mention.h"

@@ -1,10 +1,11 @@
 // The texts of peers: what they take from the operator, and which operators they refuse.
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
+#include "dsl/derived.h"
 #include "dsl/error.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
@@ -41,14 +42,27 @@ Operator demanding()
 })");
 }
 
+/// A scan that reads both states, a column that lift does not read, and places.
+Operator streak()
+{
+    return parse(R"(operator streak(x: i32, w: i64) -> (each grown: i64, each place: i64) {
+  state   { count: i64 = 0; best: i32 = 0 }
+  lift    { count = position; best = x }
+  combine(a, b) { count = a.count + b.count; best = max(a.best, b.best) }
+  scan(before, through) { grown = i64(through.best - before.best) * w; place = through.count + segment }
+})");
+}
+
 TEST(Peer, NamesAreKnown)
 {
     std::vector<std::string_view> names;
     for (const auto& known : peers())
         names.push_back(known.name);
-    EXPECT_EQ(names, (std::vector<std::string_view>{"cub_segmented", "cub_segmented_hint", "cub_fixed_size",
-                                                    "cub_reduce", "cub_reduce_by_key", "thrust_reduce_by_key",
-                                                    "thrust_omp", "thrust_tbb"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{
+                         "cub_segmented", "cub_segmented_hint", "cub_fixed_size", "cub_reduce",
+                         "cub_reduce_by_key", "thrust_reduce_by_key", "thrust_omp", "thrust_tbb", "cub_scan",
+                         "cub_scan_by_key", "thrust_scan", "thrust_scan_by_key", "thrust_omp_scan",
+                         "thrust_omp_scan_by_key", "thrust_tbb_scan", "thrust_tbb_scan_by_key"}));
     try {
         (void)peer("cub_reduse");
         FAIL();
@@ -56,14 +70,17 @@ TEST(Peer, NamesAreKnown)
         EXPECT_STREQ(
             error.what(),
             "unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, cub_fixed_size, "
-            "cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; did you mean "
-            "'cub_reduce'?");
+            "cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb, cub_scan, "
+            "cub_scan_by_key, thrust_scan, thrust_scan_by_key, thrust_omp_scan, thrust_omp_scan_by_key, "
+            "thrust_tbb_scan, thrust_tbb_scan_by_key; did you mean 'cub_reduce'?");
     }
 }
 
 TEST(Peer, TextsArePureAndTidy)
 {
-    for (const auto& op : {standard_operator("sum_f32"), standard_operator("mean_variance_f32"), demanding()})
+    for (const auto& op : {standard_operator("sum_f32"), standard_operator("mean_variance_f32"), demanding(),
+                           scanned(standard_operator("sum_f32"), {}),
+                           scanned(standard_operator("mean_variance_f32"), {.reverse = true}), streak()})
         for (const auto& candidate : peers())
             for (const auto form : kForms)
                 for (const int bits : {32, 64}) {
@@ -147,6 +164,80 @@ TEST(Peer, TheLongestLengthIsGiven)
         EXPECT_TRUE(mentions(text_of(sum, "cub_fixed_size", SegmentForm::uniform, bits),
                              "call->num_segments, int(call->segment_length), combination, initial"));
     }
+}
+
+/// Sums are scanned from pointer to pointer by the library's own operation.
+TEST(Peer, ScansOfPlainSumsAreGivenToTheFastPaths)
+{
+    const auto sum = standard_operator("sum_f32");
+    const auto whole = text_of(scanned(sum, {}), "cub_scan", SegmentForm::whole);
+    EXPECT_TRUE(mentions(whole, "const auto items = inputs.x;")) << whole;
+    EXPECT_TRUE(mentions(whole, "const auto outputs = results.result;"));
+    EXPECT_TRUE(mentions(whole, "const cuda::std::plus<State> combination;"));
+    EXPECT_TRUE(mentions(whole,
+                         "return cub::DeviceScan::InclusiveScan(call->scratch, call->scratch_bytes, "
+                         "items, outputs,\n        combination, Index(call->num_elements), "
+                         "call->stream);"));
+    EXPECT_TRUE(mentions(whole, "#include <cub/device/device_scan.cuh>"));
+    EXPECT_FALSE(mentions(whole, "struct Scan"));
+    const auto emitted = emit_peer(Problem(scanned(sum, {.exclusive = true}), SegmentForm::offsets),
+                                   peer("thrust_scan_by_key"));
+    EXPECT_TRUE(mentions(emitted.source, "thrust::exclusive_scan_by_key(")) << emitted.source;
+    EXPECT_TRUE(mentions(emitted.source, "outputs, initial, cuda::std::equal_to<int>(), combination"));
+    EXPECT_TRUE(mentions(emitted.source, "fetch_identity"));
+    EXPECT_TRUE(emitted.needs_keys);
+    EXPECT_FALSE(emitted.is_compacted || emitted.needs_run_segments);
+    EXPECT_EQ(emitted.num_unkept_results, 1U);  // Results begins with the running state's pointer
+}
+
+/// Later elements are visited first, and combine's operands keep the order of the data.
+TEST(Peer, ScansInReverseSwapTheOperands)
+{
+    const auto text = text_of(scanned(standard_operator("affine_u32"), {.reverse = true}), "cub_scan_by_key",
+                              SegmentForm::offsets);
+    EXPECT_TRUE(mentions(text, "State operator()(const State& later, const State& earlier) const")) << text;
+    EXPECT_TRUE(mentions(text, "const Index index = last - Index(step);"));
+    EXPECT_TRUE(
+        mentions(text, "const auto keys = thrust::make_reverse_iterator(call->keys + call->num_elements);"));
+    EXPECT_FALSE(mentions(text, ", call->keys"));
+}
+
+TEST(Peer, AScanOfBothStatesIsExclusive)
+{
+    const auto text = text_of(streak(), "cub_scan_by_key", SegmentForm::offsets);
+    EXPECT_TRUE(mentions(text, "cub::DeviceScan::ExclusiveScanByKey(")) << text;
+    EXPECT_TRUE(mentions(
+        text, "const State through = combine(before, load_item(inputs, index, position, segment));"));
+    EXPECT_TRUE(mentions(text, "scan_item(inputs, items, 0, before, through, index, position, segment);"));
+    const auto host = text_of(streak(), "thrust_omp_scan", SegmentForm::whole);
+    EXPECT_TRUE(mentions(host, "thrust::exclusive_scan(thrust::omp::par,")) << host;
+    EXPECT_TRUE(mentions(host, "scan_item(inputs, results, before, through, index, position, segment);"));
+    EXPECT_TRUE(mentions(host, "const State initial = identity();"));
+}
+
+TEST(Peer, FoldsAndScansAreToldApart)
+{
+    const auto why = [](const Operator& op, const char* name, SegmentForm form = SegmentForm::whole) {
+        return unmet(peer(name), Problem(op, form)).value_or("");
+    };
+    const auto sum = standard_operator("sum_f32");
+    EXPECT_EQ(why(sum, "cub_scan"), "gives running results alone, and operator sum has no scan");
+    EXPECT_EQ(why(scanned(sum, {}), "cub_reduce"),
+              "gives results of segments alone, and the operator has a scan");
+    EXPECT_EQ(why(scanned(sum, {}), "cub_scan", SegmentForm::offsets),
+              "takes segments given as whole, not as offsets");
+    EXPECT_EQ(
+        why(streak(), "cub_scan_by_key", SegmentForm::keys),
+        "knows neither places nor lengths of segments given as keys, and operator streak asks for them");
+    const auto both = parse(R"(operator both(x: i32) -> (total: i32, each running: i32) {
+  state sum: i32 = 0
+  lift x
+  combine(a, b) a + b
+  finish { total = sum }
+  scan(before, through) { running = through }
+})");
+    EXPECT_EQ(why(both, "thrust_scan"),
+              "gives running results alone, and operator both gives results of segments too");
 }
 
 TEST(Peer, LengthsThatAPeerCannotCountAreRefused)

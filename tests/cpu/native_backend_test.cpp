@@ -275,6 +275,24 @@ TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
         GTEST_SKIP() << "no headers of CCCL, or no compiler";
 }
 
+/// Scans are measured beside scans alone. Operands that do not commute keep their order, from the end too.
+TEST(NativeBackend, ThrustScansOnTheHostsCores)
+{
+    const auto document = bench({"--exclusive", "--reverse", "--peers", "thrust"});
+    std::vector<std::string> peers;
+    for (const auto& entry : document["workloads"][0]["entries"])
+        if (entry["peer"].get<bool>())
+            peers.push_back(entry["name"]);
+    EXPECT_EQ(peers, (std::vector<std::string>{"thrust_omp_scan_by_key", "thrust_tbb_scan_by_key"}));
+    const int measured = measured_of_thrust(document);
+    if (!is_left_out("whole", 2)) {
+        EXPECT_EQ(measured_of_thrust(bench({"--scan", "--peers", "thrust"}, "whole")), 2 * measured)
+            << "in one segment, those without keys too";
+    }
+    if (measured == 0)
+        GTEST_SKIP() << "no headers of CCCL, or no compiler";
+}
+
 TEST(NativeBackend, ATunedPlanIsTheOneThatARunTakes)
 {
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "runtime/measure/bench/peers/peer_library.h"
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"

@@ -1,6 +1,8 @@
 // Archives of compiled kernels: nothing but what was written is read, and damage is refused. Needs no NVRTC.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "runtime/backends/cuda/compile/kernel_archive.h"
@@ -152,13 +154,60 @@ TEST_F(KernelArchiveTest, ImportsAddToTheFolder)
     cache::Folder folder(settings().folder, 1 << 20);
     std::vector<CompilerIdentity> records;
     for (const auto& file : folder.list())
-        if (file.name.ends_with(".nvrtc"))
+        if (file.name.ends_with(".imported.nvrtc"))
             records.push_back(decode_identity(*folder.read(file.name)));
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].architectures, (std::vector<int>{80, 90})) << "of both imports";
     EXPECT_EQ(records[0].path, "") << "no library is opened for it";
     EXPECT_EQ(folder.list().size(), 3u);
-    EXPECT_EQ(decode_entry(*folder.read(std::string(64, 'a') + ".kernel")).architecture, "sm_80");
+    EXPECT_EQ(decode_entry(*folder.read(std::string(64, 'a') + ".imported")).architecture, "sm_80");
+}
+
+/// Whatever is compiled afterwards, imported kernels and the record of their compiler stay.
+TEST_F(KernelArchiveTest, ImportedKernelsAreNotDrivenOut)
+{
+    auto small = settings();
+    small.most_bytes = 20'000;
+    import_archive(archive_of(), small);
+    cache::Folder folder(small.folder, small.most_bytes);
+    for (const char digit : {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'})
+        EXPECT_EQ(folder.write(cache::file_name(std::string(64, digit), "library"), std::string(9'000, 'x')),
+                  "");
+    std::vector<std::string> kinds;
+    for (const auto& file : folder.list())
+        kinds.push_back(file.name.substr(64));
+    std::ranges::sort(kinds);
+    EXPECT_EQ(kinds, (std::vector<std::string>{".imported", ".imported", ".imported.nvrtc", ".library"}))
+        << "one library has room beside them";
+}
+
+TEST_F(KernelArchiveTest, ImportsLeaveHalfOfTheCacheToOthers)
+{
+    const auto bytes = encode(kernel('a')).size();
+    auto small = settings();
+    small.most_bytes = 6 * bytes;
+    import_archive(archive_of(), small);
+    import_archive(archive_of(), small);  // the same kernels again take no more room
+    auto others = archive_of();
+    others.kernels = {kernel('c'), kernel('d')};
+    EXPECT_EQ(refusal([&] { import_archive(others, small); }, small.folder.string()),
+              fmt::format(" has {} bytes of imported kernels, these have {}, and imports get half of the {} "
+                          "that the cache may hold; set SEGFOLD_CACHE_BYTES to {} or more, here and for the "
+                          "programs that use them",
+                          2 * bytes, 2 * bytes, 6 * bytes, 8 * bytes));
+    others.kernels.pop_back();
+    import_archive(others, small);
+}
+
+/// Programs of an older GPU of the same major version run, and PTX of any older one.
+TEST(KernelArchitectures, InsteadOfOneThatIsMissing)
+{
+    const std::vector<int> known = {75, 80, 86, 89, 90};
+    EXPECT_EQ(architectures_instead("sm_86", known),
+              (std::vector<std::string>{"sm_80", "compute_86", "compute_80", "compute_75"}));
+    EXPECT_EQ(architectures_instead("compute_80", known), std::vector<std::string>{"compute_75"});
+    EXPECT_EQ(architectures_instead("sm_75", known), std::vector<std::string>{"compute_75"});
+    EXPECT_EQ(architectures_instead("sm_90", {}), std::vector<std::string>{});
 }
 
 /// The directory tells the sizes, so that no member of an archive without room is inflated: one that would be

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "codegen/embedded_kernels.h"
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile/compile.h"
@@ -42,6 +43,15 @@ operator demanding(errno: f16, int: i64) -> (NULL: f32, stdin: i64, INT_MAX: bf1
   empty   { NULL = 0; stdin = -1; INT_MAX = nan }
 })";
 
+/// A scan that reads both states, a column that lift does not read, and places.
+constexpr const char* kScanned =
+    R"(operator streak(x: i32, errno: i64) -> (each INT_MAX: i64, each place: i64) {
+  state   { linux: i64 = 0; best: i32 = 0 }
+  lift    { linux = position; best = x }
+  combine(a, b) { linux = a.linux + b.linux; best = max(a.best, b.best) }
+  scan(before, through) { INT_MAX = i64(through.best - before.best) * errno; place = through.linux + segment }
+})";
+
 TEST_F(PeerCompile, OperatorsOfAllKinds)
 {
     const struct {
@@ -64,6 +74,27 @@ TEST_F(PeerCompile, OperatorsOfAllKinds)
         EXPECT_NE(library.fold, nullptr);
         EXPECT_FALSE(library.is_compiled_before);
         EXPECT_GT(library.compile_seconds, 0);
+    }
+}
+
+TEST_F(PeerCompile, ScansOfAllKinds)
+{
+    const struct {
+        Operator op;
+        const char* peer;
+        SegmentForm form;
+        int bits;
+    } cases[] = {
+        {scanned(standard_operator("sum_f32"), {.exclusive = true}), "cub_scan", SegmentForm::whole, 32},
+        {scanned(standard_operator("affine_u32"), {.reverse = true}), "cub_scan_by_key", SegmentForm::offsets,
+         32},
+        {parse_operator("test.seg", kScanned), "thrust_scan_by_key", SegmentForm::uniform, 64}};
+    test::Draw draw;
+    for (const auto& [op, name, form, bits] : cases) {
+        if (!draw.takes(name))
+            continue;
+        const auto source = emit_peer(Problem(op, form, bits), peer(name)).source;
+        EXPECT_NE(toolkit_.compile(name, source, "sm_90").fold, nullptr);
     }
 }
 

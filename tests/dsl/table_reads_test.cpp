@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "dsl/evaluation/interpreter.h"
 #include "dsl/evaluation/table_reads.h"
 #include "dsl/text/parser.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
 

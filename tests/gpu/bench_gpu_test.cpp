@@ -131,6 +131,34 @@ TEST_F(BenchGpu, PeersByKeyAgreeWhereSegmentsAreFound)
         }
 }
 
+/// Scans of operands that do not commute, from both ends, and one that reads both states and places.
+TEST_F(BenchGpu, PeersOfScansAgree)
+{
+    if (const bench::PeerToolkit toolkit; !toolkit.reason().empty())
+        GTEST_SKIP() << toolkit.reason();
+    (void)folder_.write("own.seg", R"(operator own(x: i32, w: i64) -> (each grown: i64, each place: i64) {
+  state   { count: i64 = 0; best: i32 = 0 }
+  lift    { count = position; best = x }
+  combine(a, b) { count = a.count + b.count; best = max(a.best, b.best) }
+  scan(before, through) { grown = i64(through.best - before.best) * w; place = through.count + segment }
+})");
+    for (const std::vector<std::string>& scan :
+         {std::vector<std::string>{"affine", "--type", "u32", "--reverse"},
+          {"sum", "--exclusive"},
+          {"own.seg"}})
+        for (const auto* layout : {"whole", "uniform=7", "half_empty:mean=8"})
+            for (const auto* elements : {"70000", "2100000"}) {
+                auto words = scan;
+                words.insert(words.end(), {"--layout", layout, "--elements", elements, "--repeat", "3"});
+                const auto document = bench(words);
+                expect_sound(document);
+                int peers = 0;
+                for (const auto& entry : document["workloads"][0]["entries"])
+                    peers += entry["peer"].get<bool>() && entry["outcome"] == "measured" ? 1 : 0;
+                EXPECT_EQ(peers, layout == std::string("whole") ? 4 : 2) << document.dump(2);
+            }
+}
+
 /// What the longest segment alone would take is asked of a short one in the same form.
 TEST_F(BenchGpu, GiantsAreFoundInFlagsAndKeys)
 {

@@ -420,11 +420,8 @@ TEST_F(BenchVerb, RefusesWhatDoesNotGoTogether)
 
 TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
 {
-    EXPECT_EQ(
-        refusal({"sum", "--peers", "cub,thrist"}),
-        "segfold: --peers: unknown peer 'thrist'; the peers are cub_segmented, cub_segmented_hint, "
-        "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; cub, "
-        "thrust, none and cccl=DIR are known too\n");
+    EXPECT_TRUE(refusal({"sum", "--peers", "cub,thrist"})
+                    .starts_with("segfold: --peers: unknown peer 'thrist'; the peers are cub_segmented, "));
     EXPECT_EQ(
         refusal({"sum,,max"}),
         "segfold: 'sum,,max': an operator's name is missing at a comma; write names such as sum,argmax\n");
@@ -462,11 +459,9 @@ TEST_F(BenchVerb, RefusesFoldersWithoutHeaders)
     EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cccl=wheel"}),
               "segfold: --peers gives cccl twice; all peers of a run take the same headers\n");
     // With headers that exist, only the unknown peer is refused.
-    EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cub_reduse"}),
-              "segfold: --peers: unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, "
-              "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; "
-              "did you "
-              "mean 'cub_reduce'?; cub, thrust, none and cccl=DIR are known too\n");
+    EXPECT_TRUE(
+        refusal({"sum", "--peers", "cccl=wheel,cub_reduse"})
+            .ends_with("; did you mean 'cub_reduce'?; cub, thrust, none and cccl=DIR are known too\n"));
 }
 
 TEST_F(BenchVerb, PrintsPeers)

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "dsl/derived.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/laws/operator_laws.h"
@@ -137,6 +138,29 @@ TEST(ShippedPlans, AreOfAllNumbersOfElements)
                                   session)
                         .empty())
                     << op.name << " " << layout << " " << elements;
+}
+
+/// An archive without a plan of what it was made for would be of no use where it is imported.
+TEST(ShippedPlans, AreRefusedWhereNoStageTakesTheOperator)
+{
+    Session session({.backend = "simt", .asks_records = false});
+    std::string fields, values, sums;
+    for (int i = 0; i < 17; ++i) {  // 136 bytes; running results take states of 128
+        fields += "s" + std::to_string(i) + ": i64 = 0; ";
+        values += "s" + std::to_string(i) + " = x; ";
+        sums += "s" + std::to_string(i) + " = a.s" + std::to_string(i) + " + b.s" + std::to_string(i) + "; ";
+    }
+    const auto wide =
+        parse_operator("wide", "operator wide(x: i64) -> (sum: i64) { state { " + fields + "} lift { " +
+                                   values + "} combine(a, b) { " + sums + "} finish { sum = s0 } }");
+    EXPECT_FALSE(shipped_texts(wide, {.num_elements = 1 << 10}, session).empty());
+    for (const auto* layout : {"offsets", "whole", "groups"})
+        EXPECT_EQ(refusal([&] {
+                      (void)shipped_texts(scanned(wide, {}), {.layouts = {layout}, .num_elements = 1 << 10},
+                                          session);
+                  }),
+                  std::string("no stage of a GPU takes operator wide over segments given as ") + layout +
+                      ", so there is nothing to export for them");
 }
 
 /// A machine that compiles nothing, and has one stage.

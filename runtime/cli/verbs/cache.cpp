@@ -33,6 +33,7 @@ constexpr std::size_t kShownDigits = 12;
 struct Stored {
     cache::FileInfo file;
     bool is_kernel = false, is_library = false, has_laws = false;
+    bool is_imported = false;  ///< true for a kernel from another machine
     cuda::KernelEntry entry;
     cpu::StoredLibrary library;
     std::string compiler;            ///< description of the compiler, if the file records one
@@ -41,7 +42,8 @@ struct Stored {
 
     [[nodiscard]] std::string_view kind() const
     {
-        return is_kernel    ? "kernel"
+        return is_imported  ? cache::kImportedKind
+               : is_kernel  ? "kernel"
                : is_library ? cpu::kLibraryKind
                : has_laws   ? prove::kVerdictKind
                             : "compiler";
@@ -54,7 +56,8 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
 {
     Stored stored;
     stored.file = file;
-    stored.is_kernel = file.name.ends_with(fmt::format(".{}", cuda::kKernelKind));
+    stored.is_imported = file.name.ends_with(fmt::format(".{}", cache::kImportedKind));
+    stored.is_kernel = stored.is_imported || file.name.ends_with(fmt::format(".{}", cuda::kKernelKind));
     stored.is_library = file.name.ends_with(fmt::format(".{}", cpu::kLibraryKind));
     stored.has_laws = file.name.ends_with(fmt::format(".{}", prove::kVerdictKind));
     const auto bytes = folder.peek(file.name);
@@ -92,6 +95,17 @@ struct Contents {
     [[nodiscard]] std::int64_t kernels() const
     {
         return std::ranges::count_if(files, [](const Stored& stored) { return stored.is_kernel; });
+    }
+    [[nodiscard]] std::int64_t imported() const
+    {
+        return std::ranges::count_if(files, [](const Stored& stored) { return stored.is_imported; });
+    }
+    [[nodiscard]] std::uint64_t imported_bytes() const
+    {
+        std::uint64_t bytes = 0;
+        for (const auto& stored : files)
+            bytes += stored.is_imported ? stored.file.bytes : 0;
+        return bytes;
     }
     [[nodiscard]] std::int64_t libraries() const
     {
@@ -211,9 +225,10 @@ int list(bool json)
         if (!stored.damage.empty())
             table.add({"(damaged)", "", "", bytes, "", age, key});
         else if (stored.is_kernel)
-            table.add({stored.entry.name, stored.entry.architecture,
-                       fmt::format("NVRTC {}", stored.entry.compiler), bytes,
-                       fmt::format("{:.1f} ms", stored.entry.compiled.seconds * 1e3), age, key});
+            table.add(
+                {stored.entry.name, stored.entry.architecture,
+                 fmt::format("NVRTC {}{}", stored.entry.compiler, stored.is_imported ? " (imported)" : ""),
+                 bytes, fmt::format("{:.1f} ms", stored.entry.compiled.seconds * 1e3), age, key});
         else if (stored.is_library)
             table.add({stored.library.name, "host", stored.library.compiler, bytes,
                        fmt::format("{:.1f} ms", stored.library.seconds * 1e3), age, key});
@@ -242,6 +257,8 @@ int stat(bool json)
     if (json) {
         auto document = cache_json(contents, true);
         document.erase("files");
+        document["imported"] = contents.imported();
+        document["imported_bytes"] = contents.imported_bytes();
         document["most_bytes"] = settings.most_bytes;
         document["state"] = state;
         write_json("cache_stat", std::move(document));
@@ -251,6 +268,10 @@ int stat(bool json)
         print_facts({{"cache", state},
                      {"folder", contents.path()},
                      {"kernels", std::to_string(contents.kernels())},
+                     {"imported", contents.imported() == 0
+                                      ? "0"
+                                      : fmt::format("{} of the kernels, {} bytes, until the cache is cleared",
+                                                    contents.imported(), contents.imported_bytes())},
                      {"libraries", std::to_string(contents.libraries())},
                      {"damaged", std::to_string(contents.damaged())},
                      {"bytes", fmt::format("{} of at most {}", contents.bytes(), settings.most_bytes)}}));

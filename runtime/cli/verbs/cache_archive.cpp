@@ -21,12 +21,10 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kExportFlags[] = {{"for", "ARCH,..."},
-                                 {"layout", "LAYOUT", true},
-                                 {"elements", "N"},
-                                 {"index-bits", "32|64"},
-                                 {"key-bytes", "1|2|4|8"}};
+constexpr Flag kExportFlags[] = {{"for", "ARCH,..."},     {"layout", "LAYOUT", true}, {"elements", "N"},
+                                 {"index-bits", "32|64"}, {"key-bytes", "1|2|4|8"},   {"backend", "cuda"}};
 constexpr std::array<std::string_view, 2> kShippedIndexBits = {"32", "64"};
+constexpr std::array<std::string_view, 2> kShippedBackends = {"cuda", "cpu"};
 constexpr std::array<std::string_view, 4> kShippedKeyBytes = {"1", "2", "4", "8"};
 
 /// Takes the file's name from the front of `words`. Throws InputError if it is missing.
@@ -103,6 +101,11 @@ int export_kernels(const Words& words)
     const auto file = take_file(rest, "export", "export plans.zip sum --stage tile_scan --for sm_80");
     constexpr std::size_t kMostOperators = 100;
     const Arguments arguments("cache", rest, cache_flags(), kMostOperators);
+    if (arguments.choice("backend", kShippedBackends).value_or(0) == 1)
+        throw InputError(
+            "--backend cpu: libraries of the host's cores are not exported; each holds instructions of one "
+            "processor, and is found by this processor, the C++ compiler and its flags. A C++ compiler makes "
+            "them where they run");
     const auto operators = operator_arguments(arguments);
     ExportOptions options{.architectures = architectures_of(arguments)};
     if (arguments.has("layout"))

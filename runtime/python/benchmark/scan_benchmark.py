@@ -1,11 +1,12 @@
 """Times running results of columns on a GPU by `segfold bench`, beside a copy of the same bytes.
 
-    python scan_benchmark.py PROGRAM FOLDER [--earlier KERNELS] [--log2 27] [--seconds 85]
+    python scan_benchmark.py PROGRAM FOLDER [--peers cub,thrust] [--earlier KERNELS] [--log2 27] [--seconds 85]
 
 Bench by bench, until the seconds are over. FOLDER gets `rows.csv`, rates of stages for kernels/ranks/rows, and `settings.csv`, rates of
 configurations for kernels/ranks/settings, as kernels/ranks/draw.py appends them; `bench.jsonl` has each measurement. The table, printed last, has
 for each workload the share of a copy's rate that each plan reaches. Few elements lie in the cache; theirs are microseconds.
---earlier names a folder with earlier stages (`segfold bench --kernels`), which are timed too.
+--earlier names a folder with earlier stages (`segfold bench --kernels`), which are timed too. --peers names the libraries that are timed beside the
+plan of a run; nvcc compiles each for about 20 seconds, once.
 """
 
 import argparse
@@ -79,6 +80,7 @@ def main():
     words.add_argument("program")
     words.add_argument("folder", type=pathlib.Path)
     words.add_argument("--earlier", help="a folder with earlier stages")
+    words.add_argument("--peers", default="none")
     words.add_argument("--log2", type=int, default=27)
     words.add_argument("--seconds", type=float, default=85)
     words.add_argument("--backend", default="cuda")
@@ -91,7 +93,7 @@ def main():
     def bench(operators, layout, log2, plans, earlier):
         rates = "earlier.csv" if earlier else "settings.csv" if plans else "rows.csv"
         command = [asked.program, "bench", operators, "--scan", "--layout", *layout.split(), "--elements", str(2**log2), "--backend", asked.backend]
-        command += ["--peers", "none", "--no-tune", "--repeat", "11", "--json", "--rates", str(asked.folder / rates)]
+        command += ["--peers", "none" if plans or earlier else asked.peers, "--no-tune", "--repeat", "11", "--json", "--rates", str(asked.folder / rates)]
         command += ["--log", str(asked.folder / "bench.jsonl")]
         command += [word for plan in plans for word in ("--plan", plan)] + (["--kernels", asked.earlier] if earlier else [])
         left = until - time.monotonic()

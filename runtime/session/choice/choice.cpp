@@ -104,8 +104,13 @@ PlanChoice suiting(PlanChoice first, const PlanRequest& request, const Problem& 
             suits(emit(problem, stage, default_configuration(stage, facts), catalogue), room))
             last = &stage;
     if (last == nullptr)
-        throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
-                                     name(*room.lying), problem.op.name));
+        throw InputError(fmt::format(
+            "no stage takes segments given by {} on a device for operator {}{}", name(*room.lying),
+            problem.op.name,
+            *room.lying == SegmentForm::ranges && problem.op.scan
+                ? ": running results number the elements of all ranges, and only the device knows how many "
+                  "there are"
+                : ""));
     return {catalogue.share(*last), false,
             emit(problem, *last, configure(*last, request.settings, facts), catalogue, request.numbers)};
 }

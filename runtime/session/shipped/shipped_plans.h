@@ -50,15 +50,16 @@ struct Shipped {
 ///
 /// These are the plans that the order of stages and the tuning records give for numbers of elements and
 /// lengths of segments of all magnitudes. Throws InputError for options out of range, for an empty
-/// `operators`, for an architecture that NVRTC does not know, and for a file that cannot be written. Throws
-/// DeviceError if a text does not compile.
+/// `operators`, for an operator and a layout that no stage takes, for an architecture that NVRTC does not
+/// know, and for a file that cannot be written. Throws DeviceError if a text does not compile.
 Shipped export_plans(const std::string& path, std::span<const Operator> operators,
                      const ExportOptions& options);
 
 /// Adds the plans in a file of export_plans() to this machine's kernel cache.
 ///
 /// A fold of the same operator by the same version of segfold then compiles nothing, if NVRTC is absent or
-/// has the same version. If the file is damaged, throws InputError and adds nothing.
+/// has the same version. The plans stay in the cache until it is cleared. If the file is damaged, or all
+/// imports would take more than half of the cache, throws InputError and adds nothing.
 Shipped import_plans(const std::string& path);
 
 }  // namespace segfold

@@ -1,5 +1,7 @@
 #include "runtime/session/shipped/shipped_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -192,6 +194,11 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
     const auto laws_of_op = session.laws(op);
     require_sound_identity(laws_of_op, op);
     for (const auto& layout : options.layouts) {
+        bool is_taken = false;
+        const auto take_one = [&](const Emitted& emitted) {
+            is_taken = true;
+            take(emitted);
+        };
         std::vector<FormRequest> forms = {
             parse_form(layout, options.plan.stage ? &catalogue.stage(*options.plan.stage) : nullptr)};
         if (layout.starts_with(name(LayoutKind::groups)) && !options.plan.stage)
@@ -204,16 +211,21 @@ void for_each_shipped(const Operator& op, int capability, const ExportOptions& o
                     auto [points, first] = points_of(problem, shapes, laws, catalogue, options);
                     for (const auto& [point, shape] : first)
                         if (const auto choice = device_choice(problem, shape, laws, catalogue, options))
-                            take(choice->emitted);
+                            take_one(choice->emitted);
                     if (problem.has_ends)
                         continue;  // only plans on a device read the ends of ranges
                     add_recorded(points, records, problem, capability, catalogue);
                     for (const auto& point : points)
-                        take(choice_of({&catalogue.stage(point.stage), point.configuration}, options.plan,
-                                       problem, catalogue, nullptr)
-                                 .emitted);
+                        take_one(choice_of({&catalogue.stage(point.stage), point.configuration}, options.plan,
+                                           problem, catalogue, nullptr)
+                                     .emitted);
                 }
         }
+        if (!is_taken)
+            throw InputError(
+                fmt::format("no stage of a GPU takes operator {} over segments given as {}, so there is "
+                            "nothing to export for them",
+                            op.name, layout));
     }
 }
 

@@ -14,7 +14,7 @@ namespace segfold {
 ///
 /// Ranks the stages for shapes of all magnitudes. Takes each stage that comes first for some shape, in all
 /// configurations that it has for any shape. `session` must use the back end simt. Throws InputError for an
-/// invalid layout, and SpecError for a refuted identity.
+/// invalid layout and for one that no stage takes, SpecError for a refuted identity.
 void for_each_shipped(const Operator& op, int capability, const ExportOptions& options, Session& session,
                       const std::function<void(const Emitted& emitted)>& take);
 

@@ -46,6 +46,12 @@ bool is_our_name(std::string_view name)
            name.find_first_not_of("0123456789abcdef") == kDigits;
 }
 
+// True for a file that came from another machine, and for the record of the compiler that made it.
+bool is_imported(std::string_view name)
+{
+    return is_our_name(name) && name.substr(name.find('.') + 1).starts_with(kImportedKind);
+}
+
 class Descriptor {
 public:
     explicit Descriptor(int value) : value_(value) {}
@@ -228,7 +234,7 @@ void Folder::keep_within_bound(std::uint64_t added_bytes)
     // Frees an eighth of the bound, so that the next write need not count again.
     if (bytes > most_bytes_)
         for (std::size_t i = files.size(); i-- > 1 && bytes > most_bytes_ - most_bytes_ / 8;)
-            if (remove(files[i].name))
+            if (!is_imported(files[i].name) && remove(files[i].name))
                 bytes -= files[i].bytes;
     estimated_bytes_ = bytes;
 }

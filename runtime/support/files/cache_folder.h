@@ -17,6 +17,10 @@ struct FileInfo {
     std::int64_t used_nanoseconds = 0;  ///< time of last use (write or read), since 1970
 };
 
+/// Kind of files that came from other machines. No writer removes them to keep the bound, because this
+/// machine may be unable to make them again. The same holds for kinds that begin with this word.
+inline constexpr std::string_view kImportedKind = "imported";
+
 /// Makes a file's name from a digest of 64 hexadecimal digits and the kind of file, such as "kernel".
 [[nodiscard]] std::string file_name(std::string_view key, std::string_view kind);
 
@@ -45,7 +49,7 @@ public:
     [[nodiscard]] std::optional<std::string> peek(const std::string& name) const;
 
     /// Writes a file, or replaces the file of that name. Then removes the least recently used files while the
-    /// folder exceeds its bound.
+    /// folder exceeds its bound, but no imported ones.
     ///
     /// Returns empty text, or the reason of a failure. A failure leaves the folder unchanged.
     [[nodiscard]] std::string write(const std::string& name, std::string_view bytes);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,13 +24,43 @@ namespace {
 // More bytes than any compiled program has. A member that claims more is refused before its bytes are read.
 constexpr std::uint64_t kMostMemberBytes = std::uint64_t{64} << 20;
 
-// Returns the file name of the record of a compiler whose kernels were imported.
+// Returns the name of the record of a compiler in an archive.
 std::string record_name(const CompilerIdentity& compiler)
 {
     return cache::file_name(cache::sha256_hex("imported " + compiler.version), kCompilerKind);
 }
 
+// Returns the file name of the record of a compiler whose kernels were imported.
+std::string imported_record_name(const CompilerIdentity& compiler)
+{
+    return cache::file_name(cache::sha256_hex("imported " + compiler.version),
+                            fmt::format("{}.{}", cache::kImportedKind, kCompilerKind));
+}
+
 std::string kernel_name(const KernelEntry& kernel) { return cache::file_name(kernel.key, kKernelKind); }
+
+std::string imported_name(const KernelEntry& kernel)
+{
+    return cache::file_name(kernel.key, cache::kImportedKind);
+}
+
+// Refuses an import if the cache has no room for it beside earlier ones. Imported kernels are not removed to
+// keep the bound, so they must leave room for others.
+void require_room_beside(const cache::Folder& folder, const std::map<std::string, std::string>& files,
+                         std::uint64_t most_bytes)
+{
+    std::uint64_t before = 0, added = 0;
+    for (const auto& file : folder.list())
+        if (file.name.ends_with(cache::kImportedKind) && !files.contains(file.name))
+            before += file.bytes;
+    for (const auto& [name, bytes] : files)
+        added += bytes.size();
+    if (before + added > most_bytes / 2)
+        throw InputError(fmt::format(
+            "{} has {} bytes of imported kernels, these have {}, and imports get half of the {} that the "
+            "cache may hold; set SEGFOLD_CACHE_BYTES to {} or more, here and for the programs that use them",
+            folder.path().string(), before, added, most_bytes, 2 * (before + added)));
+}
 
 // True if a kernel cache gives such a name: a digest and the ending `kind`. Such a name cannot lead to
 // another folder.
@@ -151,8 +182,12 @@ void import_archive(const KernelArchive& archive, const cache::Settings& setting
     if (settings.folder.empty())
         throw InputError("none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names the folder of the cache");
     cache::Folder folder(settings.folder, settings.most_bytes);
+    std::map<std::string, std::string> files;
+    for (const auto& kernel : archive.kernels)
+        files.emplace(imported_name(kernel), encode(kernel));
+    require_room_beside(folder, files, settings.most_bytes);
     auto compiler = archive.compiler;
-    if (const auto known = folder.read(record_name(compiler)))
+    if (const auto known = folder.read(imported_record_name(compiler)))
         try {
             const auto before = decode_identity(*known);
             std::set<int> all(compiler.architectures.begin(), compiler.architectures.end());
@@ -167,9 +202,9 @@ void import_archive(const KernelArchive& archive, const cache::Settings& setting
         if (const auto reason = folder.write(name, contents); !reason.empty())
             throw InputError(fmt::format("{}: {}", folder.path().string(), reason));
     };
-    for (const auto& kernel : archive.kernels)
-        write(kernel_name(kernel), encode(kernel));
-    write(record_name(compiler), encode(compiler));
+    for (const auto& [name, bytes] : files)
+        write(name, bytes);
+    write(imported_record_name(compiler), encode(compiler));
 }
 
 }  // namespace segfold::cuda

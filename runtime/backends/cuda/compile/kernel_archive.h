@@ -31,10 +31,12 @@ void write_archive(const std::string& path, const KernelArchive& archive);
 ///   - a kernel is of another NVRTC or architecture than the record says.
 [[nodiscard]] KernelArchive read_archive(const std::string& path, std::uint64_t most_bytes);
 
-/// Adds the kernels of an archive to the folder of a kernel cache. If the folder has a record of the compiler
-/// from an earlier import, the record gets the architectures of both.
+/// Adds the kernels of an archive to the folder of a kernel cache, where they stay until someone removes
+/// them. If the folder has a record of the compiler from an earlier import, the record gets the architectures
+/// of both.
 ///
-/// Throws InputError, before anything is written, if the cache is off or has no usable folder.
+/// Throws InputError, before anything is written, if the cache is off or has no usable folder, or if all
+/// imported kernels would take more than half of its bytes.
 void import_archive(const KernelArchive& archive, const cache::Settings& settings);
 
 }  // namespace segfold::cuda

@@ -135,6 +135,25 @@ std::string kernel_key(const CompileRequest& request, std::string_view compiler_
     return cache::sha256_hex(text);
 }
 
+std::vector<std::string> architectures_instead(const std::string& architecture, const std::vector<int>& known)
+{
+    constexpr std::string_view kBinary = "sm_", kText = "compute_";
+    const bool is_binary = architecture.starts_with(kBinary);
+    const int wanted = std::atoi(architecture.c_str() + (is_binary ? kBinary : kText).size());
+    std::vector<std::string> instead;
+    const auto add = [&](std::string_view kind, auto&& runs) {
+        for (const int capability : std::views::reverse(known)) {
+            auto name = fmt::format("{}{}", kind, capability);
+            if (capability <= wanted && runs(capability) && name != architecture)
+                instead.push_back(std::move(name));
+        }
+    };
+    if (is_binary)
+        add(kBinary, [&](int capability) { return capability / 10 == wanted / 10; });
+    add(kText, [](int) { return true; });
+    return instead;
+}
+
 bool is_self_contained(const CompileRequest& request)
 {
     const auto is_plain = [](const std::string& option) {
@@ -231,7 +250,8 @@ void KernelCache::wait_for_build()
 bool KernelCache::has_kernels() const
 {
     return std::ranges::any_of(folder_->list(), [](const cache::FileInfo& file) {
-        return file.name.ends_with(fmt::format(".{}", kKernelKind));
+        return file.name.ends_with(fmt::format(".{}", kKernelKind)) ||
+               file.name.ends_with(fmt::format(".{}", cache::kImportedKind));
     });
 }
 
@@ -283,9 +303,15 @@ std::optional<Compiled> KernelCache::load(const CompileRequest& request)
         know_build();
         compilers = compilers_;
     }
-    for (const CompilerIdentity& compiler : compilers)
-        if (auto found = find(request, kernel_key(request, compiler.version)))
+    if (auto found = find(request, compilers); found || !only_loads())
+        return found;
+    // The architecture was chosen among those of all imports, and this program may be of another import.
+    auto other = request;
+    for (auto& architecture : architectures_instead(request.architecture, architectures())) {
+        other.architecture = std::move(architecture);
+        if (auto found = find(other, compilers))
             return found;
+    }
     return std::nullopt;
 }
 
@@ -336,9 +362,23 @@ KernelEntry KernelCache::entry(const CompileRequest& request, Compiled compiled)
             .compiled = std::move(compiled)};
 }
 
-std::optional<Compiled> KernelCache::find(const CompileRequest& request, const std::string& key)
+// Finds the program among the files of this machine and those that were imported.
+std::optional<Compiled> KernelCache::find(const CompileRequest& request,
+                                          const std::vector<CompilerIdentity>& compilers)
 {
-    const auto bytes = folder_->read(cache::file_name(key, kKernelKind));
+    for (const auto& compiler : compilers) {
+        const auto key = kernel_key(request, compiler.version);
+        for (const auto kind : {kKernelKind, cache::kImportedKind})
+            if (auto found = read(request, key, kind))
+                return found;
+    }
+    return std::nullopt;
+}
+
+std::optional<Compiled> KernelCache::read(const CompileRequest& request, const std::string& key,
+                                          std::string_view kind)
+{
+    const auto bytes = folder_->read(cache::file_name(key, kind));
     if (!bytes)
         return std::nullopt;
     std::optional<Compiled> compiled;

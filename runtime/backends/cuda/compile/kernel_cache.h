@@ -24,6 +24,12 @@ inline constexpr std::string_view kCompilerKind = "nvrtc";
 /// architecture, and NVRTC's version and build. Driver, paths and the program's name are left out.
 [[nodiscard]] std::string kernel_key(const CompileRequest& request, std::string_view compiler_version);
 
+/// Returns the architectures of `known` whose programs run on every GPU that runs those of `architecture`,
+/// the closest first, then those of PTX. `known` has numbers such as 90, ascending; `architecture` is left
+/// out.
+[[nodiscard]] std::vector<std::string> architectures_instead(const std::string& architecture,
+                                                             const std::vector<int>& known);
+
 /// True if the image depends only on the inputs of kernel_key().
 ///
 /// False if the source includes files, tests whether files exist or uses the time, or if an option might name
@@ -42,7 +48,9 @@ public:
     /// Loads the program from disk, or compiles and stores it. Throws DeviceError like compile().
     [[nodiscard]] Compiled get(const CompileRequest& request);
 
-    /// Loads the program from disk; returns nothing if it is not there. Throws DeviceError like compiler().
+    /// Loads the program from disk; returns nothing if it is not there. If kernels can only be loaded, a
+    /// program for another architecture that runs on the same GPUs serves too. Throws DeviceError like
+    /// compiler().
     [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
 
     /// Returns the identity of this machine's NVRTC. Opens NVRTC only if the disk has no record of it.
@@ -82,7 +90,10 @@ private:
     [[nodiscard]] bool has_kernels() const;
     [[nodiscard]] std::string record_name() const;
     [[nodiscard]] bool is_kept(const CompileRequest& request) const;
-    [[nodiscard]] std::optional<Compiled> find(const CompileRequest& request, const std::string& key);
+    [[nodiscard]] std::optional<Compiled> find(const CompileRequest& request,
+                                               const std::vector<CompilerIdentity>& compilers);
+    [[nodiscard]] std::optional<Compiled> read(const CompileRequest& request, const std::string& key,
+                                               std::string_view kind);
     void keep(const CompileRequest& request, const Compiled& compiled);
     void write(const std::string& name, std::string_view bytes);
 

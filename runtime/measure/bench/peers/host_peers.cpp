@@ -50,7 +50,7 @@ struct HostLibraries {
     }
 };
 
-/// Segments as keys for peers: the segment of each element, and the list of non-empty segments.
+/// Segments as keys for peers by key: the segment of each element, and the list of non-empty segments.
 struct HostKeys {
     explicit HostKeys(const Segments& segments)
     {
@@ -74,9 +74,10 @@ struct HostKeys {
 
 class HostFold : public LoadedFold {
 public:
-    HostFold(const HostWorkload& placed, const EmittedPeer& emitted, const PeerLibrary& library,
-             std::string name, const HostKeys& keys)
-        : library_(library), name_(std::move(name)), keys_(keys), is_compacted_(emitted.is_compacted)
+    /// `keys` may be null if the peer needs none.
+    HostFold(const HostWorkload& placed, const Peer& peer, const EmittedPeer& emitted,
+             const PeerLibrary& library, const HostKeys* keys)
+        : library_(library), name_(peer.name)
     {
         const auto addresses = [](const auto& arrays) {
             std::vector<std::uint64_t> all;
@@ -89,12 +90,20 @@ public:
         std::vector<std::uint64_t> results;
         for (const auto& named : placed.results)
             results.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
-        results_ = pack_pointers(results);
+        results_ = pack_peer_results(emitted, results);
         call_.inputs = inputs_.data();
         call_.results = results_.data();
         call_.offsets = segments.form == SegmentForm::offsets ? segments.offsets.data() : nullptr;
-        call_.keys = keys.keys.data();
-        call_.segment_of_run = keys.runs.data();
+        if (emitted.needs_keys) {
+            call_.keys = keys->keys.data();
+            call_.segment_of_run = keys->runs.data();
+        }
+        if (!peer.scans)
+            filled_ = {.is_by_key = true,
+                       .is_compacted = emitted.is_compacted,
+                       .num_runs = std::ssize(keys->runs),
+                       .places = reinterpret_cast<std::uint64_t>(keys->runs.data()),
+                       .places_on_host = [keys] { return keys->runs; }};
         call_.num_elements = segments.num_elements;
         call_.num_segments = segments.num_segments;
         call_.segment_length = length_range(segments).longest;
@@ -105,20 +114,12 @@ public:
         if (const int error = library_.fold(&call_); error != 0)
             throw DeviceError(fmt::format("{}: {}", name_, library_.error_text(error)));
     }
-    [[nodiscard]] Filled filled() const override
-    {
-        return {.is_by_key = true,
-                .is_compacted = is_compacted_,
-                .num_runs = std::ssize(keys_.runs),
-                .places = reinterpret_cast<std::uint64_t>(keys_.runs.data()),
-                .places_on_host = [this] { return keys_.runs; }};
-    }
+    [[nodiscard]] Filled filled() const override { return filled_; }
 
 private:
     PeerLibrary library_;
     std::string name_;
-    const HostKeys& keys_;
-    bool is_compacted_;
+    Filled filled_;
     std::vector<std::byte> inputs_, results_;
     PeerCall call_;
 };
@@ -134,9 +135,9 @@ public:
         const auto emitted = emit_peer(problem(), peer);
         const auto& library = compiled(emitted.source);
         const auto placed = host_workload_of(placed_);
-        if (!keys_)
+        if (emitted.needs_keys && !keys_)
             keys_.emplace(placed.workload.segments);
-        return std::make_unique<HostFold>(placed, emitted, library, std::string(peer.name), *keys_);
+        return std::make_unique<HostFold>(placed, peer, emitted, library, keys_ ? &*keys_ : nullptr);
     }
 
 private:

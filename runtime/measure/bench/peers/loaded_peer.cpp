@@ -25,7 +25,7 @@ LoadedPeer::LoadedPeer(const cuda::Context& context, cuda::Stream& stream,
       name_(name),
       library_(library),
       inputs_(pack_pointers(resident.inputs().addresses)),
-      results_(pack_pointers(resident.result_arrays().addresses))
+      results_(pack_peer_results(emitted, resident.result_arrays().addresses))
 {
     const auto& segments = resident.workload().segments;
     const auto& arrays = resident.segments().addresses;

@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "dsl/error.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/measure/bench/peers/cccl.h"
 #include "runtime/support/files/file.h"
 #include "runtime/support/files/leftovers.h"
@@ -135,6 +136,13 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
     return compile_peer(name,
                         fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture),
                         command(architecture));
+}
+
+std::vector<std::byte> pack_peer_results(const EmittedPeer& emitted, std::span<const std::uint64_t> arrays)
+{
+    std::vector<std::uint64_t> addresses(emitted.num_unkept_results, 0);
+    addresses.insert(addresses.end(), arrays.begin(), arrays.end());
+    return pack_pointers(addresses);
 }
 
 PeerLibrary compile_peer(const std::string& name, const std::string& source,

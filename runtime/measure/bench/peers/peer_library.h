@@ -2,10 +2,11 @@
 // Compiles a peer's source text to a shared library with nvcc or the host's compiler.
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 
 namespace segfold::bench {
 
@@ -71,6 +72,10 @@ private:
     std::filesystem::path cccl_;
     std::string reason_;
 };
+
+/// Returns the struct Results of a peer's text, given the addresses of the arrays.
+[[nodiscard]] std::vector<std::byte> pack_peer_results(const EmittedPeer& emitted,
+                                                       std::span<const std::uint64_t> arrays);
 
 /// Compiles a source text, or loads the stored library of an equal text. The command line is `command`, the
 /// file names, then `last`. Stores libraries as PeerToolkit::compile() does.

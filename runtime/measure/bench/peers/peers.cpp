@@ -30,10 +30,8 @@ public:
              const EmittedPeer& emitted, const PeerLibrary& library, const SegmentKeys* keys)
         : peer_(timing.context(), timing.stream(), resident, std::string(peer.name), emitted, library, keys)
     {
-        filled_.is_by_key = peer.is_by_key;
-        filled_.is_compacted = emitted.is_compacted;
-        if (!peer.is_by_key)
-            return;
+        if (!peer.is_by_key || peer.scans)
+            return;  // each result is at its segment's place, each output at its element's
         if (keys == nullptr)
             throw InternalError(fmt::format("results of {} cannot be placed without the keys", peer.name));
         filled_ = keys->filled(emitted.is_compacted);

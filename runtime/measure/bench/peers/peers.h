@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 #include "runtime/backends/timing.h"
 #include "runtime/measure/bench/peers/peer_library.h"
 

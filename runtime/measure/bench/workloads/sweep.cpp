@@ -98,6 +98,7 @@ void measure(Swept& swept, const Case& wanted)
     for (const auto* candidate : request.peers)
         if (!request.only_fitting_peers ||
             (candidate->is_of_host() == bench.peers->is_of_host() &&
+             candidate->scans == op.scan.has_value() &&
              std::ranges::find(candidate->forms, problem.form) != candidate->forms.end()))
             peers.push_back(candidate);
     std::vector<std::string> warnings;

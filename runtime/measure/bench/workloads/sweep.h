@@ -23,7 +23,8 @@ struct SweepRequest {
     /// Form in which segments are given, if they are given as flags or keys.
     std::optional<SegmentForm> given_as = {};
     std::vector<const Peer*> peers = {};
-    bool only_fitting_peers = false;  ///< true: silently skips peers that do not support the form
+    /// True: silently skips peers that do not support the form, and peers of folds for a scan.
+    bool only_fitting_peers = false;
     PlanSelection plans = {};
     LadderOptions options = {};
 };

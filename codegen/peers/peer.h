@@ -1,6 +1,6 @@
 #pragma once
-// A peer is an algorithm of CUB or Thrust that folds the same operator as a stage, in its own CUDA or C++
-// file. Benchmarks compare the times of peers and stages.
+// A peer is an algorithm of CUB or Thrust that folds or scans the same operator as a stage, in its own CUDA
+// or C++ file. Benchmarks compare the times of peers and stages.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -17,10 +17,10 @@ namespace segfold {
 inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
 inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
 
-/// An algorithm of CUB or Thrust that folds segments.
+/// An algorithm of CUB or Thrust that folds or scans segments.
 struct Peer {
     std::string_view name;     ///< "cub_segmented"
-    std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
+    std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"; of a scan, the inclusive function
     std::string_view library;  ///< "cub" or "thrust"
     std::vector<SegmentForm> forms;
     /// True if the peer reads an i32 key for each element. The key is the number of the element's segment.
@@ -31,6 +31,7 @@ struct Peer {
     std::string_view system = {};    ///< "omp" or "tbb" for Thrust on the host's cores; empty for GPUs
     /// Greatest length of a segment that the peer can fold.
     std::int64_t most_length = std::numeric_limits<std::int64_t>::max();
+    bool scans = false;  ///< true if it gives running results of elements, false if results of segments
 
     /// True if the peer folds on the host's cores, with arrays in the host's memory.
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
@@ -58,6 +59,8 @@ struct EmittedPeer {
     /// i. True for some peers by key, because these give no results for empty segments.
     bool is_compacted = false;
     bool needs_run_segments = false;  ///< true if the caller must set PeerCall::segment_of_run
+    /// Number of pointers at the beginning of the struct Results that no array has. They are not read.
+    std::size_t num_unkept_results = 0;
 };
 
 /// The function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
@@ -69,7 +72,10 @@ inline constexpr const char* kPeerFunction = "segfold_peer";
 /// The library gets iterators that lift an element when it is read and finish a total when it is written. So
 /// states need no memory of their own. If lift or finish changes nothing, the library gets plain pointers. If
 /// combine is a sum, the library gets its own plus operator. The library has fast paths for pointers and for
-/// plus. Throws InputError if the peer cannot serve the problem.
+/// plus.
+///
+/// A scan is exclusive if `scan` reads the state before an element. The state with the element, if it is read
+/// too, is computed where outputs are written. Throws InputError if the peer cannot serve the problem.
 EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
 
 }  // namespace segfold

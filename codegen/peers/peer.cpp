@@ -1,4 +1,4 @@
-#include "codegen/peer.h"
+#include "codegen/peers/peer.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,33 @@ namespace segfold {
 namespace {
 
 using enum SegmentForm;
+
+constexpr std::string_view kOmpHeader = "thrust/system/omp/execution_policy.h";
+constexpr std::string_view kTbbHeader = "thrust/system/tbb/execution_policy.h";
+
+/// Returns a peer that scans. `system` is Peer::system.
+Peer scan_peer(std::string_view name, std::string_view call, std::string_view library, bool is_by_key,
+               std::string_view header, std::string_view system = {})
+{
+    Peer peer{name, call, library, {whole}, is_by_key, false, header, "", system};
+    if (is_by_key)
+        peer.forms = {whole, uniform, offsets, flags, keys};
+    peer.scans = true;
+    return peer;
+}
+
+/// Returns the reason why a peer that scans cannot serve the operator; nothing if it can.
+std::optional<std::string> unmet_by_scan(const Operator& op)
+{
+    if (!op.scan)
+        return fmt::format("gives running results alone, and operator {} has no scan", op.name);
+    if (op.map || op.keeps_results)
+        return fmt::format("gives running results alone, and operator {} gives {} too", op.name,
+                           op.map ? "outputs of a map" : "results of segments");
+    if (reads_before(op) && !op.has_identity())
+        return fmt::format("begins with the identity, and operator {} has none", op.name);
+    return std::nullopt;
+}
 
 }  // namespace
 
@@ -67,7 +94,7 @@ std::span<const Peer> peers()
          {whole, uniform, offsets, flags, keys},
          true,
          false,
-         "thrust/system/omp/execution_policy.h",
+         kOmpHeader,
          "",
          "omp"},
         {"thrust_tbb",
@@ -76,9 +103,19 @@ std::span<const Peer> peers()
          {whole, uniform, offsets, flags, keys},
          true,
          false,
-         "thrust/system/tbb/execution_policy.h",
+         kTbbHeader,
          "",
-         "tbb"}};
+         "tbb"},
+        scan_peer("cub_scan", "cub::DeviceScan::InclusiveScan", "cub", false, kTabulateHeader),
+        scan_peer("cub_scan_by_key", "cub::DeviceScan::InclusiveScanByKey", "cub", true, kTabulateHeader),
+        scan_peer("thrust_scan", "thrust::inclusive_scan", "thrust", false, kTabulateHeader),
+        scan_peer("thrust_scan_by_key", "thrust::inclusive_scan_by_key", "thrust", true, kTabulateHeader),
+        scan_peer("thrust_omp_scan", "thrust::inclusive_scan", "thrust", false, kOmpHeader, "omp"),
+        scan_peer("thrust_omp_scan_by_key", "thrust::inclusive_scan_by_key", "thrust", true, kOmpHeader,
+                  "omp"),
+        scan_peer("thrust_tbb_scan", "thrust::inclusive_scan", "thrust", false, kTbbHeader, "tbb"),
+        scan_peer("thrust_tbb_scan_by_key", "thrust::inclusive_scan_by_key", "thrust", true, kTbbHeader,
+                  "tbb")};
     return all;
 }
 
@@ -105,7 +142,10 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     }
     if (has_rows(problem.op))
         return "folds columns of numbers, and the operator has rows";
-    if (!problem.op.outputs.empty())
+    if (peer.scans)
+        if (auto why = unmet_by_scan(problem.op))
+            return why;
+    if (!peer.scans && !problem.op.outputs.empty())
         return fmt::format("gives results of segments alone, and the operator has a {}",
                            problem.op.map ? "map" : "scan");
     if (!problem.laws.associative)
@@ -117,12 +157,15 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
             "be "
             "commutative",
             peer.call, problem.op.name);
-    const auto& lift = problem.op.lift;
-    if (problem.form == ranges && (uses_name(lift, "position") || uses_name(lift, "segment")))
+    const auto uses_place = [](const Block& block) {
+        return uses_name(block, "position") || uses_name(block, "segment");
+    };
+    const auto& op = problem.op;
+    if (problem.form == ranges && uses_place(op.lift))
         return "does not tell an element its place in a segment, where ranges may overlap";
     const bool is_found = problem.form == flags || problem.form == keys;
-    if (is_found && (uses_name(lift, "position") || uses_name(lift, "segment") ||
-                     (problem.op.finish && uses_name(*problem.op.finish, "length"))))
+    if (is_found && (uses_place(op.lift) || (op.scan && uses_place(op.scan->block)) ||
+                     (op.finish && uses_name(*op.finish, "length"))))
         return fmt::format(
             "knows neither places nor lengths of segments given as {}, and operator {} asks for them",
             name(problem.form), problem.op.name);
