@@ -115,11 +115,9 @@ std::optional<Breach> attempt_agreement(Trial& trial)
         const auto results = trial.run(data.workload);
         if (auto breach = trial.breach(data.judge->compare(results)))
             return breach;
-        const auto& thrust = data.thrust(trial.setting().laws);
-        if (!thrust)
-            continue;
-        if (auto breach = trial.breach(data.judge->compare(results, *thrust, "thrust")))
-            return breach;
+        if (const auto& thrust = data.thrust(trial.setting().laws))
+            if (auto breach = trial.breach(data.judge->compare(results, *thrust, "thrust")))
+                return breach;
     }
     return std::nullopt;
 }
