@@ -64,7 +64,7 @@ std::span<const Peer> peers()
         {"thrust_omp",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets, flags, keys},
+         {whole, uniform, offsets, flags, keys, groups},
          true,
          false,
          "thrust/system/omp/execution_policy.h",
@@ -73,7 +73,7 @@ std::span<const Peer> peers()
         {"thrust_tbb",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets, flags, keys},
+         {whole, uniform, offsets, flags, keys, groups},
          true,
          false,
          "thrust/system/tbb/execution_policy.h",
@@ -120,9 +120,11 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     const auto& lift = problem.op.lift;
     if (problem.form == ranges && (uses_name(lift, "position") || uses_name(lift, "segment")))
         return "does not tell an element its place in a segment, where ranges may overlap";
-    const bool is_found = problem.form == flags || problem.form == keys;
+    const auto& finish = problem.op.finish;
+    const bool is_found = problem.form == flags || problem.form == keys || problem.form == groups;
     if (is_found && (uses_name(lift, "position") || uses_name(lift, "segment") ||
-                     (problem.op.finish && uses_name(*problem.op.finish, "length"))))
+                     (finish && (uses_name(*finish, "length") ||
+                                 (problem.form == groups && uses_name(*finish, "segment"))))))
         return fmt::format(
             "knows neither places nor lengths of segments given as {}, and operator {} asks for them",
             name(problem.form), problem.op.name);

@@ -136,6 +136,9 @@ private:
                             "thrust/functional.h", "thrust/reduce.h"});
             if (peer_.is_of_host())
                 headers.emplace_back("thrust/iterator/discard_iterator.h");
+            if (problem_.form == groups)
+                headers.insert(headers.end(), {"thrust/iterator/permutation_iterator.h", "thrust/sequence.h",
+                                               "thrust/sort.h"});
         } else {
             headers.emplace_back(peer_.name == "cub_reduce" || peer_.is_by_key
                                      ? "cub/device/device_reduce.cuh"
@@ -147,7 +150,10 @@ private:
         std::string text;
         for (const auto& header : headers)
             text += fmt::format("#include <{}>\n", header);
-        return text + (is_thrust() ? "#include <cstddef>\n#include <new>\n" : "");
+        if (problem_.form == groups)
+            text += "#include <algorithm>\n";
+        text += is_thrust() ? "#include <cstddef>\n#include <new>\n" : "";
+        return text + (problem_.form == groups ? "#include <vector>\n" : "");
     }
 
     /// Returns the functor Lift, which loads and lifts the element at an index. If lift uses the element's
@@ -304,13 +310,14 @@ private:
             return lines_for(hole, {text});
         };
         if (peer_.is_of_host())
-            return peer_piece("function of the host", {{{"function", std::string(kPeerFunction)},
-                                                        {"items", items()},
-                                                        {"totals", totals()},
-                                                        {"combination", combination()},
-                                                        {"call", std::string(peer_.call)},
-                                                        {"system", std::string(peer_.system)}},
-                                                       {{"offsets", present(uses_offsets())}}});
+            return peer_piece(problem_.form == groups ? "function of groups" : "function of the host",
+                              {{{"function", std::string(kPeerFunction)},
+                                {"items", items()},
+                                {"totals", totals()},
+                                {"combination", combination()},
+                                {"call", std::string(peer_.call)},
+                                {"system", std::string(peer_.system)}},
+                               {{"offsets", present(uses_offsets())}}});
         return peer_piece("function", {{{"function", std::string(kPeerFunction)},
                                         {"items", items()},
                                         {"totals", totals()},
