@@ -1,4 +1,5 @@
-// Running results and write-back of groups whose elements are read in parts, beside folds in one piece.
+// Running results and write-back of groups whose elements are read in parts, by streams and by ranks, beside
+// folds in one piece.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,6 +8,8 @@
 #include "dsl/error.h"
 #include "runtime/data/groups.h"
 #include "runtime/scale/fold_stream.h"
+#include "runtime/scale/ranks/ranks.h"
+#include "runtime/scale/ranks/thread_ranks.h"
 #include "tests/common/front_door.h"
 #include "tests/scale/scan_cases.h"
 
@@ -123,7 +126,29 @@ Fields of_stream(Session& session, const Elements& made, const StreamGroups& kin
     return fields;
 }
 
-/// Operators with outputs, and folds.
+Fields of_ranks(int size, const Elements& made, const StreamGroups& kind, std::int64_t bytes)
+{
+    Fields fields;
+    run_thread_ranks(size, [&](Communicator& ranks) {
+        auto session = session_on("reference");
+        StreamOptions options;
+        options.memory_bytes = bytes;
+        const auto& op = made.workload.op;
+        Stream stream(session, op, made.input(kind), options);
+        gather_at_first(ranks, op, fold_share(ranks, stream, {1 << 20, 1 << 20, 1 << 20}),
+                        [&](RankResults&& one) {
+                            EXPECT_EQ(one.num_segments, std::ssize(one.lengths));
+                            for (auto& output : one.running)
+                                one.results.push_back(std::move(output));
+                            if (one.results.keys)
+                                one.results.push_back({"keys", std::move(*one.results.keys)});
+                            add(fields, one.results);
+                        });
+    });
+    return fields;
+}
+
+/// Operators with outputs, and folds, whose ranks travel alike.
 std::vector<Operator> group_operators()
 {
     auto operators = streamed_scans();
@@ -160,6 +185,23 @@ TEST(GroupOutputs, StreamsGiveWhatOnePieceGives)
                     std::array{600, 5000, 1 << 20}[static_cast<std::size_t>(turn++ % 3)];
                 EXPECT_TRUE(of_stream(session, made, kind, bytes) == right)
                     << op.name << " of " << count << " within " << bytes << ", kind "
+                    << &kind - std::begin(kKinds);
+            }
+}
+
+TEST(GroupOutputs, RanksGiveWhatOnePieceGives)
+{
+    auto session = session_on("reference");
+    int turn = 0;
+    for (const auto& op : group_operators())
+        for (const std::int64_t count : {0, 2, 150})
+            for (const auto& kind : kKinds) {
+                const Elements made(op, count, 9);
+                if (refuses(op, kind) || (kind.order && reads_number(op)))
+                    continue;
+                const int size = std::array{1, 2, 3, 7}[static_cast<std::size_t>(turn++ % 4)];
+                EXPECT_TRUE(of_ranks(size, made, kind, 2000) == of_one_piece(session, made, kind))
+                    << op.name << " of " << count << " by " << size << ", kind "
                     << &kind - std::begin(kKinds);
             }
 }
