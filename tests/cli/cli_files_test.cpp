@@ -224,6 +224,8 @@ TEST_F(FilesTest, OutputsOfGroupsInParts)
             const auto parts = fold(what, {"--memory", "4K", "--output", "parts.npz"});
             EXPECT_EQ(parts["results"], whole["results"]) << start[1];
             EXPECT_EQ(parts["elements"], whole["elements"]) << start[1];
+            EXPECT_FALSE(parts["configuration"].empty()) << parts;
+            EXPECT_FALSE(parts["chosen_by"].empty()) << parts;
             const auto fields = npz_names(folder_.file("whole.npz"));
             EXPECT_EQ(npz_names(folder_.file("parts.npz")), fields);
             for (const auto& field : fields) {
