@@ -91,7 +91,7 @@ std::span<const Peer> peers()
         {"thrust_omp",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets, flags, keys},
+         {whole, uniform, offsets, flags, keys, groups},
          true,
          false,
          kOmpHeader,
@@ -100,7 +100,7 @@ std::span<const Peer> peers()
         {"thrust_tbb",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets, flags, keys},
+         {whole, uniform, offsets, flags, keys, groups},
          true,
          false,
          kTbbHeader,
@@ -163,9 +163,10 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     const auto& op = problem.op;
     if (problem.form == ranges && uses_place(op.lift))
         return "does not tell an element its place in a segment, where ranges may overlap";
-    const bool is_found = problem.form == flags || problem.form == keys;
+    const bool is_found = problem.form == flags || problem.form == keys || problem.form == groups;
     if (is_found && (uses_place(op.lift) || (op.scan && uses_place(op.scan->block)) ||
-                     (op.finish && uses_name(*op.finish, "length"))))
+                     (op.finish && (uses_name(*op.finish, "length") ||
+                                    (problem.form == groups && uses_name(*op.finish, "segment"))))))
         return fmt::format(
             "knows neither places nor lengths of segments given as {}, and operator {} asks for them",
             name(problem.form), problem.op.name);

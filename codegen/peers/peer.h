@@ -17,7 +17,8 @@ namespace segfold {
 inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
 inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
 
-/// An algorithm of CUB or Thrust that folds or scans segments.
+/// An algorithm of CUB or Thrust that folds or scans segments. A fold of groups sorts their elements first,
+/// stably.
 struct Peer {
     std::string_view name;     ///< "cub_segmented"
     std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"; of a scan, the inclusive function

@@ -147,6 +147,9 @@ private:
                             "thrust/functional.h", peer_.scans ? "thrust/scan.h" : "thrust/reduce.h"});
             if (peer_.is_of_host() && !peer_.scans)
                 headers.emplace_back("thrust/iterator/discard_iterator.h");
+            if (problem_.form == groups)
+                headers.insert(headers.end(), {"thrust/iterator/permutation_iterator.h", "thrust/sequence.h",
+                                               "thrust/sort.h"});
         } else {
             headers.emplace_back(peer_.scans ? "cub/device/device_scan.cuh"
                                  : peer_.name == "cub_reduce" || peer_.is_by_key
@@ -161,7 +164,10 @@ private:
         std::string text;
         for (const auto& header : headers)
             text += fmt::format("#include <{}>\n", header);
-        return text + (is_thrust() ? "#include <cstddef>\n#include <new>\n" : "");
+        if (problem_.form == groups)
+            text += "#include <algorithm>\n";
+        text += is_thrust() ? "#include <cstddef>\n#include <new>\n" : "";
+        return text + (problem_.form == groups ? "#include <vector>\n" : "");
     }
 
     /// Returns the text that finds the place of an element from its index. In a reverse scan, the index is
@@ -371,6 +377,14 @@ private:
             text.pop_back();  // removes the newline
             return lines_for(hole, {text});
         };
+        if (problem_.form == groups)
+            return peer_piece("function of groups", {{{"function", std::string(kPeerFunction)},
+                                                      {"items", items()},
+                                                      {"totals", totals()},
+                                                      {"combination", combination()},
+                                                      {"call", call()},
+                                                      {"system", std::string(peer_.system)}},
+                                                     {{"offsets", present(uses_offsets())}}});
         if (peer_.is_of_host())
             return peer_piece("function of the host", {{{"function", std::string(kPeerFunction)},
                                                         {"items", items()},

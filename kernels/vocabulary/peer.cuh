@@ -239,3 +239,38 @@ extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error
 {
     return "Thrust has no memory for its own arrays";
 }
+
+//% piece function of groups
+// Sorts a copy of the numbers, and the places of the elements, and folds what is then in order. Uses all cores.
+// Returns when the fold is done.
+extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
+{
+    const Inputs inputs = *static_cast<const Inputs*>(call->inputs);
+    const Results results = *static_cast<const Results*>(call->results);
+    const auto items = @items@;
+    const auto totals = @totals@;
+    const @combination@ combination;
+    try {
+        // Kept, so that calls do not wait for memory. Elements of no group come last, as the largest numbers.
+        static std::vector<unsigned> numbers;
+        static std::vector<Index> places;
+        numbers.assign(call->keys, call->keys + call->num_elements);
+        places.resize(numbers.size());
+        thrust::sequence(thrust::@system@::par, places.data(), places.data() + places.size());
+        thrust::stable_sort_by_key(
+            thrust::@system@::par, numbers.data(), numbers.data() + numbers.size(), places.data());
+        const unsigned* const begin = numbers.data();
+        const auto* const end =
+            std::lower_bound(begin, begin + numbers.size(), unsigned(call->num_segments));
+        @call@(thrust::@system@::par, begin, end, thrust::make_permutation_iterator(items, places.data()),
+            thrust::make_discard_iterator(), totals, cuda::std::equal_to<unsigned>(), combination);
+    } catch (const std::bad_alloc&) {
+        return 1;
+    }
+    return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error(int)
+{
+    return "Thrust has no memory for its own arrays";
+}

@@ -338,7 +338,8 @@ constexpr std::array kRelations = {
              attempt_slices, associativity_missing},
     Relation{"devices", "several devices that slices are dealt to change nothing", reason_against_slices,
              attempt_devices, other_devices_missing},
-    Relation{"ranks", "ranks that fold a share each change nothing", reason_against_streams, attempt_ranks,
+    Relation{"ranks", "ranks that fold a share each change nothing",
+             [](const Operator& op) { return reason_against_streams(op, LayoutKind::whole); }, attempt_ranks,
              ranks_missing},
 };
 

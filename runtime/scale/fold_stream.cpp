@@ -104,7 +104,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     require_inputs(op, inputs.size());
     if (!take)
         throw InputError("a stream hands its results to a function, and the one given is empty");
-    if (const auto reason = reason_against_streams(op); !reason.empty())
+    if (const auto reason = reason_against_streams(op, segments.kind); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by Session::fold()");
     StreamInput input;
     for (const auto& array : inputs)
@@ -125,7 +125,7 @@ Streamed fold_stream(Session& session, const Operator& op, const std::vector<Str
     };
     Stream stream(session, op, std::move(input), stream_options);
     stream.run([&](StreamResults&& results, const StreamState& state) {
-        streamed.elements = state.place.element;
+        streamed.elements = std::max(streamed.elements, results.first_element + results.num_elements);
         if (results.num_segments == 0 && !state.is_end &&
             (results.running.empty() || results.num_elements == 0))
             return;

@@ -120,13 +120,14 @@ struct Streamed {
 /// slices; a reverse scan begins with the last slice.
 ///
 /// Groups have their results in one call of `take` at the end of the stream, with the keys if by() gives
-/// keys. A state for each group stays in memory, in addition to `memory_bytes`.
+/// keys. A state for each group stays in memory, in addition to `memory_bytes`. For an operator with a `map`
+/// the arrays are read twice, and its outputs come like running results.
 ///
 /// Operands are always combined in the order of the elements. Throws InputError for arrays of wrong types or
 /// lengths, for files that cannot be read, and for a bound on memory that leaves no room for a slice. Also
-/// throws InputError for operators over rows, operators with a `map` and operators that are not associative.
-/// A reverse scan throws InputError if it also has results of segments, or if an array can be read only from
-/// its begin.
+/// throws InputError for operators over rows, operators that are not associative, and operators with a `map`
+/// if segments are not groups. A reverse scan throws InputError if it also has results of segments. A reverse
+/// scan and a `map` throw InputError if an array can be read only from its begin.
 Streamed fold_stream(Session& session, const Operator& op, const std::vector<StreamArray>& inputs,
                      const StreamSegments& segments, const FoldStreamOptions& options,
                      const std::function<void(const Folded& results, std::int64_t first_segment)>& take);

@@ -41,7 +41,10 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         auto laws = on_stream(session.laws(op, state_->scalars()), op);
         state_->warnings = law_warnings(laws, op);
-        return slice_problem(core(session), op, std::move(laws),
+        // Slices of groups are no parts of segments; their totals make the outputs.
+        auto folded = state_->groups ? without_outputs(op) : op;
+        folded.keeps_results = op.keeps_results;
+        return slice_problem(core(session), folded, std::move(laws),
                              {1, state_->options.plan, state_->options.without_records},
                              is_cut && state_->kind == LayoutKind::whole);
     });
@@ -80,7 +83,7 @@ std::string Stream::fingerprint() const
                             state_->uniform_length, state_->marks ? state_->marks->fingerprint() : "",
                             state_->slice_elements, state_->slice_segments, state_->block);
     if (state_->groups)
-        text += state_->groups->fingerprint();
+        text += state_->groups->joining()->fingerprint;
     for (const auto& source : state_->input.parameters)
         text += source->fingerprint() + "\n";
     return text;
@@ -88,14 +91,19 @@ std::string Stream::fingerprint() const
 
 void Stream::go_to(const StreamState& state)
 {
-    if (state_->is_reverse())
+    if (state_->op.scan && state_->op.scan->reverse)
         throw InputError(
             fmt::format("operator {} scans segments from their end, and a stream goes on with "
                         "later elements alone; begin it anew",
                         state_->op.name));
+    if (state_->goes_back())
+        throw InputError(
+            fmt::format("operator {} maps elements with the results of their groups, and a "
+                        "stream has these when it has read all; begin it anew",
+                        state_->op.name));
     try {
         if (state_->groups)
-            state_->groups->from_bytes(state.before);
+            state_->groups_before = GroupPartial::from_bytes(state_->groups->joining(), state.before);
         else
             state_->all = Partial::from_bytes(state_->folder->joining(), state.before);
     } catch (const InputError& error) {
@@ -113,8 +121,8 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
 {
     auto& all = *state_->all;
     state_->before.emplace(all.borders());
-    state_->fold_all(detail::kToTheEnd, [&](detail::LoadedSlice& loaded, Partial&& partial) {
-        state_->add(all, std::move(partial));
+    // `state_bytes` is called when the results of the slice are taken, which the state has not.
+    const auto take_slice = [&](detail::LoadedSlice& loaded, const auto& state_bytes) {
         StreamResults results{all.take_results(), &loaded.window};
         if (state_->is_reverse()) {
             results.first_segment = loaded.window.from.segment;
@@ -123,18 +131,31 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
         results.first_element = loaded.window.from.element;
         results.num_elements = loaded.window.end - results.first_element;
         results.running = state_->running_results(loaded);
+        if (state_->groups)
+            results.results = no_results();
         if (loaded.window.keys) {
             results.results.keys = loaded.window.keys->copy();
             warn_of_returning_keys(*loaded.window.keys, state_->has_warned_of_keys, state_->warnings);
         }
-        take(std::move(results), {loaded.after, !state_->groups                ? all.to_bytes()
-                                                : state_->options.keeps_states ? state_->groups->to_bytes()
-                                                                               : std::vector<std::byte>()});
+        take(std::move(results), {loaded.after, state_bytes()});
+    };
+    if (state_->groups) {
+        const bool keeps_states = state_->options.keeps_states && !state_->goes_back();
+        state_->run_groups(
+            {state_->cursor->place(), detail::kToTheEnd}, nullptr, [&](detail::LoadedSlice& loaded) {
+                take_slice(loaded, [&] {
+                    return keeps_states ? state_->groups->sum().to_bytes() : std::vector<std::byte>();
+                });
+            });
+        state_->take_groups(take);
+        return;
+    }
+    state_->fold_all(detail::kToTheEnd, [&](detail::LoadedSlice& loaded, Partial&& partial) {
+        state_->add(all, std::move(partial));
+        take_slice(loaded, [&] { return all.to_bytes(); });
         state_->tell(loaded);
     });
     all.require_whole();
-    if (state_->groups)
-        state_->take_groups(take);
 }
 
 Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)
@@ -181,6 +202,29 @@ Partial Stream::fold_ends(const Share& share)
     state_->folds_ends = false;
     return all;
 }
+
+void Stream::run_groups(const Share& share, GroupExchange* others, const TakeOutputs& take)
+{
+    state_->cursor->go_to(share.from);
+    state_->run_groups(share, others, [&](detail::LoadedSlice& loaded) {
+        take(loaded.window, state_->running_results(loaded));
+    });
+    std::ranges::copy(state_->groups->warnings(), std::back_inserter(state_->warnings));
+}
+
+GroupResults Stream::group_results() { return state_->groups->results(); }
+
+Results Stream::no_results() const
+{
+    Results none;
+    for (const auto& field : joining()->results)
+        none.push_back({field.name, Array(field.type, 0)});
+    if (const auto& groups = *state_->groups->joining(); groups.groups.order)
+        none.keys = Array(groups.marks, 0);
+    return none;
+}
+
+bool Stream::has_groups() const { return state_->groups.has_value(); }
 
 const std::shared_ptr<const Joining>& Stream::joining_of_ends() const { return state_->ends->joining(); }
 

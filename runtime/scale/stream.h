@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/scale/group_partial.h"
 #include "runtime/scale/segment_cursor.h"
 #include "runtime/scale/slices/slice_engine.h"
 #include "runtime/scale/slices/sliced.h"
@@ -70,10 +71,23 @@ struct StreamTimeline {
 /// The state of a stream between two slices. A stream with the same fingerprint can continue from this state.
 struct StreamState {
     SegmentPlace place;
-    /// Partial::to_bytes() of the earlier slices, without results. For groups GroupTotals::to_bytes(), and
-    /// only if StreamOptions::keeps_states is true.
+    /// Partial::to_bytes() of the earlier slices, without results. For groups GroupPartial::to_bytes(), and
+    /// only if StreamOptions::keeps_states is true and the stream can go on.
     std::vector<std::byte> before;
     bool is_end = false;  ///< true for the results of groups, after which no stream can continue
+};
+
+/// The parts of a fold by groups that other ranks have.
+class GroupExchange {
+public:
+    virtual ~GroupExchange() = default;
+    /// Returns the sum of the partials of all ranks before this one; if `is_from_end` is true, of all ranks
+    /// after it. Collective.
+    [[nodiscard]] virtual GroupPartial before(const std::shared_ptr<const GroupJoining>& joining,
+                                              const GroupPartial& mine, bool is_from_end) = 0;
+    /// Returns the sum of the partials of all ranks. `up_to` is the sum of those up to this one. Collective.
+    [[nodiscard]] virtual GroupPartial all(const std::shared_ptr<const GroupJoining>& joining,
+                                           const GroupPartial& up_to) = 0;
 };
 
 /// A stream of slices over one device.
@@ -83,7 +97,8 @@ struct StreamState {
 /// for finite values.
 ///
 /// Groups have their results at the end of the stream; only the constructors with a session take groups. For
-/// groups the session folds each slice, and may rely on laws that hold for the slice's elements.
+/// groups the session folds each slice, and may rely on laws that hold for the slice's elements. For an
+/// operator with a `map` the elements of groups are read twice.
 class Stream {
 public:
     /// Throws InputError if a source has a wrong type or length, or if the bound on memory leaves no room for
@@ -119,7 +134,7 @@ public:
     [[nodiscard]] std::string fingerprint() const;
 
     /// Continues from the state of a stream with the same fingerprint(). Must be called before run(). Throws
-    /// InputError for a damaged state, and for a reverse scan.
+    /// InputError for a damaged state, for a reverse scan, and for a `map`.
     void go_to(const StreamState& state);
     /// Folds all remaining slices. After each slice, `take` receives its results and the stream's state.
     void run(const std::function<void(StreamResults&& results, const StreamState& state)>& take);
@@ -147,6 +162,19 @@ public:
     /// it again.
     [[nodiscard]] Partial fold_ends(const Share& share);
     [[nodiscard]] const std::shared_ptr<const Joining>& joining_of_ends() const;
+
+    /// Receives the window and the outputs of a slice.
+    using TakeOutputs = std::function<void(const SegmentWindow& window, Results&& outputs)>;
+    /// For groups: folds a share slice by slice, in as many passes over it as the operator takes. `others`
+    /// folds the shares of other ranks, all of which call this function; null if there are none.
+    void run_groups(const Share& share, GroupExchange* others, const TakeOutputs& take);
+    /// After run_groups(): returns the results of all groups. Of several ranks only the last one has them;
+    /// for a scan from the end, the first one.
+    [[nodiscard]] GroupResults group_results();
+    /// For groups: the results of none of them, as every slice has them.
+    [[nodiscard]] Results no_results() const;
+    /// True for groups in any order.
+    [[nodiscard]] bool has_groups() const;
 
     [[nodiscard]] const Operator& op() const;
     [[nodiscard]] const std::shared_ptr<const Joining>& joining() const;

@@ -175,7 +175,7 @@ void StreamOutput::append(const Results& results, std::int64_t num_segments, con
 {
     if (files_.empty())
         open({});
-    if (num_segments == 0 && num_elements == 0)  // such as a slice of groups, which ends no segment
+    if (num_segments == 0 && num_elements == 0)
         return;
     const auto before = std::exchange(unnoted_, std::nullopt);
     std::vector<std::uint64_t> bytes;

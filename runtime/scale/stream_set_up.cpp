@@ -16,6 +16,25 @@ void Stream::State::read_groups(GroupTotals::FoldPart fold_part)
     segments = {};
 }
 
+void Stream::State::require_any_order() const
+{
+    const auto require = [&](const ArraySource& source) {
+        if (source.length() != 0 && source.is_read_in_order())
+            throw InputError(fmt::format(
+                "operator {} {}, and {} is read from its begin alone, as a pipe or an iterator is; give a "
+                "file or an array in memory",
+                op.name,
+                op.map ? "maps elements with the results of their groups, so that a stream reads all twice"
+                       : "scans segments from their end",
+                source.role()));
+    };
+    for (std::size_t i = 0; i < op.parameters.size(); ++i)
+        if (!op.parameters[i].table)
+            require(*input.parameters[i]);
+    if (marks != nullptr)
+        require(*marks);
+}
+
 void Stream::State::set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
 {
     lengths.emplace(op, input, engine != nullptr);
@@ -41,7 +60,7 @@ void Stream::State::set_up(SliceDevice&& device, const std::function<SliceProble
     kind = segments_kind;
     cursor = segment_cursor(std::move(input.segments), num_elements);
     num_elements = cursor->num_elements();
-    if (is_reverse())
+    if (goes_back())
         require_any_order();
     problem = make_problem();
     overflow.emplace(op, problem.laws, tables, engine ? 0 : slice_elements);
@@ -61,7 +80,7 @@ void Stream::State::set_up(SliceDevice&& device, const std::function<SliceProble
         if (parameter.table && !parameter.scalar)
             problem.checked_tables.push_back(parameter.name);
     folder.emplace(problem, device);
-    if (op.scan)
+    if (problem.op.scan)
         ends.emplace(problem, std::move(device), SliceScope::ends);
     all.emplace(folder->joining());
     if (!engine) {

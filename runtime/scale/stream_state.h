@@ -67,7 +67,7 @@ struct Stream::State {
           std::unique_ptr<SliceEngine> given_engine)
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
-        require_streams(op);
+        require_streams(op, input.segments.kind);
         // A scan needs the state of the preceding slice, and groups are folded by the session. Both fold
         // slices in host memory.
         if (op.scan || input.segments.kind == LayoutKind::groups)
@@ -86,25 +86,21 @@ struct Stream::State {
     void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem);
 
     /// True if slices are read from the end of the input to its begin.
-    [[nodiscard]] bool is_reverse() const { return op.scan && op.scan->reverse; }
-
-    /// Throws InputError if an array can be read only from its begin.
-    void require_any_order() const
+    [[nodiscard]] bool is_reverse() const
     {
-        const auto require = [&](const ArraySource& source) {
-            if (source.length() != 0 && source.is_read_in_order())
-                throw InputError(
-                    fmt::format("operator {} scans segments from their end, and {} is read from "
-                                "its begin alone, as a pipe or an iterator is; give a file or an "
-                                "array in memory",
-                                op.name, source.role()));
-        };
-        for (std::size_t i = 0; i < op.parameters.size(); ++i)
-            if (!op.parameters[i].table)
-                require(*input.parameters[i]);
-        if (marks != nullptr)
-            require(*marks);
+        return groups ? groups->is_from_end() : op.scan && op.scan->reverse;
     }
+    /// True if all elements are read more than once, or not in their order.
+    [[nodiscard]] bool goes_back() const
+    {
+        return (op.scan && op.scan->reverse) || (groups && groups->reads_results());
+    }
+    /// Throws InputError if an array that is read again, or from its end, cannot be.
+    void require_any_order() const;
+    /// Reads a share of a stream of groups, in as many passes as the operator takes. `others` folds the
+    /// shares of other ranks; null if there are none. The last pass, which gives outputs if there are any,
+    /// calls `take` after each slice.
+    void run_groups(const Share& share, GroupExchange* others, const std::function<void(LoadedSlice&)>& take);
 
     void read_tables();
 
@@ -237,9 +233,11 @@ struct Stream::State {
         try {
             if (groups) {
                 const auto begin_of_fold = Clock::now();
-                const auto arrays = arrays_of(loaded);  // the last array has the group numbers or keys
-                groups->add(arrays, arrays.back(), window.from.element);
-                const SegmentWindow longest{{window.from.element, 0, window.end - groups->longest()},
+                const auto arrays = arrays_of(loaded);  // the marks come last
+                auto outputs = groups->add(arrays, arrays.back(), window.from.element);
+                if (!op.outputs.empty())
+                    loaded.running.push_back({window.from.element, std::move(outputs)});
+                const SegmentWindow longest{{window.from.element, 0, window.end - groups->sum().longest()},
                                             window.end};
                 overflow->see(longest, loaded.columns, warnings);
                 times.seconds += detail::seconds_since(begin_of_fold);
@@ -284,8 +282,9 @@ struct Stream::State {
     [[nodiscard]] Results running_results(LoadedSlice& loaded) const
     {
         const auto begin = loaded.window.from.element;
-        return op.scan ? joined(op.outputs, std::move(loaded.running), begin, loaded.window.end - begin)
-                       : Results();
+        return !op.outputs.empty()
+                   ? joined(op.outputs, std::move(loaded.running), begin, loaded.window.end - begin)
+                   : Results();
     }
 
     /// Passes the results of all groups to `take`.
@@ -297,7 +296,9 @@ struct Stream::State {
         for (std::int64_t end = 0; const auto length : all_groups.lengths)
             window.ends.push_back(end += length);
         StreamResults results{{0, std::ssize(all_groups.lengths), std::move(all_groups.results)}, &window};
-        results.first_element = cursor->place().element;
+        results.first_element = num_elements.value_or(cursor->place().element);
+        for (const auto& output : op.outputs)
+            results.running.push_back({output.name, Array(output.type, 0)});
         take(std::move(results), {cursor->place(), {}, true});
     }
 
@@ -395,7 +396,9 @@ struct Stream::State {
         if (!options.progress)
             return;
         const auto seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        if (is_reverse())
+        if (groups)
+            options.progress({window.end, loaded.all_elements, 0, seconds});
+        else if (is_reverse())
             options.progress({*num_elements - window.from.element, num_elements,
                               before->next_segment() - window.from.segment, seconds});
         else
@@ -432,6 +435,7 @@ struct Stream::State {
     std::optional<SlicePipeline> pipeline;                  ///< empty if there is no engine
     std::optional<Partial> all;         ///< partials of the folded slices, joined by `+`, without results
     std::optional<GroupTotals> groups;  ///< used for groups, in place of `all`
+    std::optional<GroupPartial> groups_before;  ///< for groups: the state from which the stream goes on
     RunTimes times;
     StreamTimeline timeline;
     Clock::time_point begin = Clock::now();

@@ -1,6 +1,7 @@
 // Input and output files: generated data beside them, tables of text, archives.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -178,6 +179,68 @@ TEST_F(FilesTest, StreamsOfGroupsWriteKeysAtTheirEnd)
         EXPECT_EQ(to_vector<std::int32_t>(read_array(folder_.file(file))),
                   (std::vector<std::int32_t>{-2, -1, 0, 1, 2}))
             << file;
+}
+
+/// In parts, outputs of groups are those of one piece: running results, also from the end, and write-back.
+TEST_F(FilesTest, OutputsOfGroupsInParts)
+{
+    std::vector<std::int16_t> numbers;
+    std::vector<std::int32_t> values, keys;
+    for (int i = 0; i < 900; ++i) {
+        numbers.push_back(static_cast<std::int16_t>(i * i % 7 - 1));
+        keys.push_back(3 - numbers.back());
+        values.push_back(i * 31 % 17);
+    }
+    write_npy(folder_.file("n.npy"), Array::of<std::int16_t>(Type::i16, numbers));
+    write_npy(folder_.file("k.npy"), Array::of<std::int32_t>(Type::i32, keys));
+    write_npy(folder_.file("v.npy"), Array::of<std::int32_t>(Type::i32, values));
+    (void)folder_.write("less.seg",
+                        "operator less(x: i32) -> (s: i32, each y: i32) {\n  state s: i32 = 0\n  lift x\n"
+                        "  combine(a, b) a + b\n  finish { s = s }\n  map { y = 1000 * x - s }\n}\n");
+    (void)folder_.write(
+        "so_far.seg",
+        "operator so_far(x: i32) -> (s: i32, each y: i32) {\n  state { first: i32 = -1; n: i32 = 0 }"
+        "\n  lift { first = x; n = 1 }\n  combine(a, b) { first = a.n == 0 ? b.first : a.first; n = "
+        "a.n + b.n }\n  finish { s = first }\n  scan(before, through) { y = through.first + 100 * "
+        "before.n }\n}\n");
+    const auto fold = [&](const std::vector<std::string>& what, const std::vector<std::string>& more) {
+        auto words = what;
+        words.insert(words.end(), {"--input", "v.npy", "--backend", "cpu", "--json"});
+        words.insert(words.end(), more.begin(), more.end());
+        const auto result = folder_.run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return nlohmann::json::parse(result.output);
+    };
+    const std::vector<std::string> by_number = {"--layout", "groups=n.npy", "--num-groups", "8"},
+                                   by_key = {"--layout", "keys=k.npy", "--sort-keys"};
+    for (const std::vector<std::string>& start : {std::vector<std::string>{"run", "less.seg"},
+                                                  {"run", "so_far.seg"},
+                                                  {"scan", "keep_first_i32"},
+                                                  {"scan", "max_i32", "--reverse"}})
+        for (const auto& layout : {by_number, by_key}) {
+            auto what = start;
+            what.insert(what.end(), layout.begin(), layout.end());
+            const auto whole = fold(what, {"--output", "whole.npz"});
+            const auto parts = fold(what, {"--memory", "4K", "--output", "parts.npz"});
+            EXPECT_EQ(parts["results"], whole["results"]) << start[1];
+            EXPECT_EQ(parts["elements"], whole["elements"]) << start[1];
+            EXPECT_FALSE(parts["configuration"].empty()) << parts;
+            EXPECT_FALSE(parts["chosen_by"].empty()) << parts;
+            const auto fields = npz_names(folder_.file("whole.npz"));
+            EXPECT_EQ(npz_names(folder_.file("parts.npz")), fields);
+            for (const auto& field : fields) {
+                const auto right = read_array(folder_.file("whole.npz:" + field));
+                const auto found = read_array(folder_.file("parts.npz:" + field));
+                ASSERT_EQ(found.bytes(), right.bytes()) << start[1] << " " << field;
+                EXPECT_EQ(std::memcmp(found.data(), right.data(), right.bytes()), 0)
+                    << start[1] << " " << field;
+            }
+        }
+    const auto refused = run({"less.seg", "--input", "v.npy", "--layout", "groups=n.npy", "--memory", "4K",
+                              "--output", "parts.npz", "--resume"});
+    EXPECT_NE(refused.errors.find("maps elements when all have been read; leave --resume out"),
+              std::string::npos)
+        << refused.errors;
 }
 
 /// Where elements are sorted, `index` is where one stood before.

@@ -76,6 +76,25 @@ TEST(Peer, NamesAreKnown)
     }
 }
 
+/// Elements in groups are sorted by the host's peers, in their order, and no peer knows their places.
+TEST(Peer, GroupsAreSortedFirst)
+{
+    const auto text = text_of(standard_operator("affine_f32"), "thrust_omp", SegmentForm::groups);
+    EXPECT_TRUE(mentions(text, "thrust::stable_sort_by_key(")) << text;
+    EXPECT_TRUE(mentions(text, "thrust::reduce_by_key(")) << text;
+    EXPECT_TRUE(mentions(text, "#include <vector>")) << text;
+    EXPECT_FALSE(
+        mentions(text_of(standard_operator("affine_f32"), "thrust_omp", SegmentForm::offsets), "sort"));
+    EXPECT_TRUE(unmet(peer("thrust_tbb"), Problem(demanding(), SegmentForm::groups, 32)));
+    EXPECT_TRUE(
+        unmet(peer("cub_reduce_by_key"), Problem(standard_operator("sum_f32"), SegmentForm::groups, 32)));
+    const auto numbered = parse(R"(operator numbered(x: i32) -> i64 {
+  state s: i64 = 0  lift i64(x)  combine(a, b) a + b  finish s + segment
+})");
+    EXPECT_TRUE(unmet(peer("thrust_omp"), Problem(numbered, SegmentForm::groups, 32)));
+    EXPECT_FALSE(unmet(peer("thrust_omp"), Problem(numbered, SegmentForm::offsets, 32)));
+}
+
 TEST(Peer, TextsArePureAndTidy)
 {
     for (const auto& op : {standard_operator("sum_f32"), standard_operator("mean_variance_f32"), demanding(),

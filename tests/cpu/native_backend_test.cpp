@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "codegen/catalogue.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/module.h"
+#include "runtime/data/formats/npy.h"
 #include "runtime/session/session.h"
 #include "runtime/support/processes/process.h"
 #include "runtime/support/processes/thread_pool.h"
@@ -188,6 +190,34 @@ nlohmann::json bench(const std::vector<std::string>& words, const std::string& l
     const auto result = run_process(all);
     EXPECT_EQ(result.status, 0) << result.output;
     return nlohmann::json::parse(result.output.substr(result.output.find('{')));
+}
+
+/// Elements in groups are not sorted before: stages fold them as they lie, and the peer sorts within its
+/// time.
+TEST(NativeBackend, GroupsAreMeasuredAsTheyLie)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const TemporaryFolder folder;
+    std::vector<std::int16_t> numbers;
+    for (int i = 0; i < 20000; ++i)
+        numbers.push_back(static_cast<std::int16_t>(i * 7919 % 23 - 2));
+    write_npy(folder.file("n.npy"), Array::of<std::int16_t>(Type::i16, numbers));
+    const auto document =
+        bench({"--num-groups", "25", "--peers", "thrust_omp"}, "groups=" + folder.file("n.npy"));
+    const auto& workload = document["workloads"][0];
+    EXPECT_EQ(workload["num_segments"], 25);
+    std::set<std::string> measured;
+    for (const auto& entry : workload["entries"]) {
+        const auto name = entry["name"].get<std::string>();
+        if (entry["outcome"] == "measured") {
+            EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
+            measured.insert(name);
+        } else if (name == "thrust_omp") {
+            EXPECT_NE(entry["reason"].get<std::string>().find("CCCL"), std::string::npos) << entry;
+        }
+    }
+    EXPECT_TRUE(measured.contains("group_shares")) << document;
 }
 
 TEST(NativeBackend, StagesAreMeasuredBesideTheReadRate)

@@ -244,8 +244,9 @@ TEST(GroupStreamCall, WrongOnesAreRefused)
     EXPECT_NE(refusal(sum, groups(wildest)).find("element 1 is 18446744073709551615"), std::string::npos);
 }
 
-/// A stream goes on from the bytes of its totals, and damaged or foreign ones are refused.
-TEST(GroupTotals, GoOnFromTheirBytes)
+/// A fold goes on from the bytes of a partial, partials of parts are joined in their order, and damaged or
+/// foreign bytes are refused.
+TEST(GroupPartial, TravelsAsBytes)
 {
     auto session = session_on("cpu");
     const auto op = standard_operator("affine", Type::u32);
@@ -262,30 +263,38 @@ TEST(GroupTotals, GoOnFromTheirBytes)
             both.push_back(of(Type::u32, made.shift));
             return both;
         }();
-        totals.add(columns, of(Type::i16, made.groups), static_cast<std::int64_t>(begin));
+        (void)totals.add(columns, of(Type::i16, made.groups), static_cast<std::int64_t>(begin));
     };
     for (const StreamGroups& kind : {StreamGroups{7, {}}, {{}, {}}, {{}, KeyOrder::ascending}}) {
         GroupTotals whole(op, kind, Type::i16, fold), first(op, kind, Type::i16, fold),
-            second(op, kind, Type::i16, fold);
+            second(op, kind, Type::i16, fold), alone(op, kind, Type::i16, fold);
         part(0, 400, whole);
         part(0, 150, first);
-        const auto bytes = first.to_bytes();
-        second.from_bytes(bytes);
-        EXPECT_EQ(second.to_bytes(), bytes);
+        const auto bytes = first.sum().to_bytes();
+        second.go_on_from(GroupPartial::from_bytes(second.joining(), bytes));
+        EXPECT_EQ(second.sum().to_bytes(), bytes);
         part(150, 400, second);
-        const auto wanted = whole.results(), found = second.results();
-        EXPECT_EQ(found.lengths, wanted.lengths);
-        for (std::size_t f = 0; f < 2; ++f)
-            EXPECT_TRUE(std::ranges::equal(found.results[f].array.as<std::uint32_t>(),
-                                           wanted.results[f].array.as<std::uint32_t>()));
+        part(150, 400, alone);
+        auto joined = first.take_sum();
+        joined += alone.sum();
+        const auto wanted = whole.results();
+        for (const auto& found : {second.results(), joined.results()}) {
+            EXPECT_EQ(found.lengths, wanted.lengths);
+            for (std::size_t f = 0; f < 2; ++f)
+                EXPECT_TRUE(std::ranges::equal(found.results[f].array.as<std::uint32_t>(),
+                                               wanted.results[f].array.as<std::uint32_t>()));
+        }
+        const auto refusal = [&](std::span<const std::byte> given) {
+            return message_of<InputError>([&] { (void)GroupPartial::from_bytes(whole.joining(), given); });
+        };
         for (std::size_t at = 0; at < bytes.size(); at += 5) {
             auto damaged = bytes;
             damaged[at] ^= std::byte{4};
-            EXPECT_NE(message_of<InputError>([&] { second.from_bytes(damaged); }), "") << at;
-            EXPECT_THROW(second.from_bytes(std::span(bytes).first(at)), InputError) << at;
+            EXPECT_NE(refusal(damaged), "") << at;
+            EXPECT_NE(refusal(std::span(bytes).first(at)), "") << at;
         }
-        GroupTotals other(standard_operator("sum", Type::i32), kind, Type::i16, fold);
-        EXPECT_EQ(message_of<InputError>([&] { other.from_bytes(bytes); }),
+        const GroupTotals other(standard_operator("sum", Type::i32), kind, Type::i16, fold);
+        EXPECT_EQ(message_of<InputError>([&] { (void)GroupPartial::from_bytes(other.joining(), bytes); }),
                   "the bytes of totals of groups are of another operator or of other groups");
     }
 }

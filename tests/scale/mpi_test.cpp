@@ -299,6 +299,52 @@ TEST_F(Mpi, AnErrorOnOneRankEndsAllWithOneMessage)
     }
 }
 
+/// States of groups are joined in the order of ranks, for running results and keys too.
+TEST_F(Mpi, GroupsInAnyOrderAreThoseOfOneProcess)
+{
+    std::vector<std::int16_t> numbers;
+    std::vector<std::uint32_t> values;
+    for (unsigned i = 0; i < 700; ++i) {
+        numbers.push_back(static_cast<std::int16_t>(static_cast<int>(i * i % 11) - 1));
+        values.push_back(i * 2654435761U);
+    }
+    write_npy(folder_.file("n.npy"), Array::of<std::int16_t>(Type::i16, numbers));
+    write_npy(folder_.file("v.npy"), Array::of<std::uint32_t>(Type::u32, values));
+    const auto run = [&](Words words, const Words& layout, const std::string& verb = "run") {
+        words.insert(words.begin(), {SEGFOLD_PROGRAM, verb});
+        words.insert(words.end(),
+                     {"--input", "scale=v.npy", "--input", "shift=v.npy", "--backend", "reference"});
+        words.insert(words.end(), layout.begin(), layout.end());
+        return words;
+    };
+    for (const std::string verb : {"run", "scan"})
+        for (const Words& layout : {Words{"--layout", "groups=n.npy", "--num-groups", "12"},
+                                    {"--layout", "keys=n.npy", "--sort-keys"}}) {
+            auto done = folder_.run(run({"affine_u32", "--output", "whole.npz"}, layout, verb));
+            ASSERT_EQ(done.exit_code, 0) << done.errors;
+            for (const int size : {2, 5}) {
+                done = folder_.run(ranks(
+                    size, run({"affine_u32", "--memory", "4K", "--output", "parts.npz"}, layout, verb)));
+                ASSERT_EQ(done.exit_code, 0) << done.errors;
+                const auto names = npz_names(folder_.file("whole.npz"));
+                EXPECT_EQ(npz_names(folder_.file("parts.npz")), names);
+                for (const auto& name : names) {
+                    const auto right = read_array(folder_.file("whole.npz:" + name));
+                    const auto found = read_array(folder_.file("parts.npz:" + name));
+                    ASSERT_EQ(found.bytes(), right.bytes()) << verb << " " << name;
+                    EXPECT_EQ(std::memcmp(found.data(), right.data(), right.bytes()), 0)
+                        << verb << " " << name;
+                }
+            }
+        }
+    numbers.back() = 12;
+    write_npy(folder_.file("n.npy"), Array::of<std::int16_t>(Type::i16, numbers));
+    const auto done = folder_.run(ranks(
+        2, run({"affine_u32", "--output", "no.npz"}, {"--layout", "groups=n.npy", "--num-groups", "12"})));
+    EXPECT_EQ(done.exit_code, 2) << done.errors;
+    EXPECT_EQ(count(done.errors, "is 12, and there are 12 groups"), 1) << done.errors;
+}
+
 TEST_F(Mpi, AFullDiskIsRefusedInWords)
 {
     std::filesystem::create_symlink("/dev/full", folder_.file("out.npy.partial"));

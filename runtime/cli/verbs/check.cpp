@@ -264,7 +264,7 @@ Checked check(const Arguments& arguments, const Operator& op, AgreedRanks* ranks
     request.others = pointers;
     request.ranks = ranks;
     if (request.is_spread())
-        ranks != nullptr ? require_streams(op) : require_slices(op);
+        ranks != nullptr ? require_streams(op, LayoutKind::whole) : require_slices(op);
 
     std::optional<Progress> progress;
     if (prints(ranks))

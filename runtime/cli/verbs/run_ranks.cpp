@@ -37,10 +37,6 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
     for (const auto flag : {"sort", "labels"})
         arguments.refuse(flag, "needs all results in the memory of one process; run it without MPI");
-    arguments.refuse("sort-keys",
-                     "sorts all elements in the memory of one process; run it without MPI, or sort the files "
-                     "by key");
-    arguments.refuse("num-groups", "is of groups in any order, which one process folds; run it without MPI");
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
@@ -55,10 +51,6 @@ struct PreparedRank {
     {
         refuse_flags_of_one_process(arguments);
         request.standard_elements = kElementsOfStreams;
-        if (request.layout.kind == LayoutKind::groups)
-            throw InputError(fmt::format(
-                "--layout '{}' is of groups in any order, which one process folds; run it without MPI",
-                print(request.layout)));
         auto input = stream_input(op, request);
         origins = std::move(input.origins);
         if (request.layout.kind == LayoutKind::keys)

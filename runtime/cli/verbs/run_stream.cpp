@@ -75,14 +75,18 @@ std::int64_t memory_bound(const Arguments& arguments)
 int run_stream(const Arguments& arguments, const Operator& op)
 {
     refuse_flags(arguments);
-    require_streams(op);
+    auto request = workload_request(arguments, op, true);
+    require_streams(op, request.sorts_keys ? LayoutKind::groups : request.layout.kind);
     if (arguments.has("resume") && !arguments.has("output"))
         throw InputError("--resume goes on with the files of --output, which is missing");
     const bool is_reverse = op.scan && op.scan->reverse;
     if (is_reverse)
         arguments.refuse("resume", "goes on with later elements, and operator " + op.name +
                                        " scans segments from their end; leave --resume out");
-    auto request = workload_request(arguments, op, true);
+    if (op.map)
+        arguments.refuse("resume", "goes on with later elements, and operator " + op.name +
+                                       " maps elements when all have been read; leave --resume out");
+    const bool goes_on = !is_reverse && !op.map;
     request.standard_elements = kElementsOfStreams;
     const auto most_shown = most_shown_of(arguments);
     Session session(backend_argument(arguments), session_options(arguments, op));
@@ -94,7 +98,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     StreamOptions options;
     options.plan = plan_request(arguments);
     options.memory_bytes = memory_bound(arguments);
-    options.keeps_states = arguments.has("output");
+    options.keeps_states = arguments.has("output") && goes_on;
     options.progress = [&](const StreamProgress& at) { progress.show(progress_text(at)); };
     Stream stream(session, op, std::move(prepared.input), options);
     std::size_t num_told = 0;
@@ -108,7 +112,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::string resumed;
     if (const auto path = arguments.value("output")) {
         output.emplace(op, *path, key_type, stream.fingerprint(),
-                       is_reverse ? Unfinished::removed : Unfinished::kept);
+                       goes_on ? Unfinished::kept : Unfinished::removed);
         refuse_to_overwrite_what_is_read(arguments, op, output->files());
         warn_of_renamed_keys(*path, op, output->keys());
         if (arguments.has("resume")) {
@@ -126,7 +130,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::optional<std::int64_t> first_element;
     auto num_segments = first_segment;
     std::optional<InterruptGuard> guard;
-    if (output && !is_reverse)
+    if (output && goes_on)
         guard.emplace();
     // For a stream that is read backwards: the slices with the first elements, ordered from the last such
     // slice to the first.
@@ -143,7 +147,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
                 num_segments += results.num_segments;
                 if (output)
                     output->put(results);
-                if (results.first_element < most_shown)
+                if (results.first_element < most_shown || state.is_end)
                     first_slices.emplace_back(std::move(results), results.window->lengths());
                 return;
             }
@@ -152,7 +156,9 @@ int run_stream(const Arguments& arguments, const Operator& op)
                 (results.first_segment == num_segments && num_segments - first_segment < most_shown))
                 first.take(results.results, results.window->lengths(), results.running);
             num_segments += results.num_segments;
-            if (output) {
+            if (output && !goes_on)
+                output->append(results.results, results.num_segments, results.running, results.num_elements);
+            else if (output) {
                 output->take(results, state);
                 if (InterruptGuard::signal() != 0)
                     throw Interrupted{state.place.element};

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "dsl/integer_text.h"
 #include "dsl/message/visible.h"
 #include "runtime/backends/backend.h"
 #include "runtime/cli/arguments/operator_argument.h"
@@ -71,6 +73,23 @@ std::string report_text(const EndedStream& ended, const Workload& shown, const R
     return text;
 }
 
+/// Adds the stage, its configuration and the source of the choice, of which `plan` is the text of
+/// Folded::plan().
+void add_plan(Json& document, const std::string& plan)
+{
+    const auto source = plan.find(" (");
+    document["chosen_by"] = plan.substr(source + 2, plan.size() - source - 3);
+    std::istringstream words(plan.substr(0, source));
+    std::string word;
+    words >> word;
+    document["stage"] = word;
+    document["configuration"] = Json::object();
+    while (words >> word) {
+        const auto sign = word.find('=');
+        document["configuration"][word.substr(0, sign)] = *parse_integer(word.substr(sign + 1));
+    }
+}
+
 Json report_document(const EndedStream& ended, const Workload& shown, const Results& results)
 {
     const auto& op = ended.stream.op();
@@ -83,13 +102,8 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
         document["inputs"][op.parameters[i].name] = ended.origins[i];
     document["backend"] = ended.backend.name();
     document["device"] = ended.backend.description();
-    if (const auto* plan = ended.stream.plan()) {
-        document["stage"] = plan->stage->name;
-        document["chosen_by"] = plan->chosen_by();
-        document["configuration"] = json_of(plan->emitted.configuration);
-    } else if (const auto text = ended.stream.plan_text(); !text.empty()) {
-        document["stage"] = text.substr(0, text.find(' '));
-    }
+    if (const auto text = ended.stream.plan_text(); !text.empty())
+        add_plan(document, text);
     const ResultsView view(ended.arguments, shown, false, {ended.first_segment, ended.first_element});
     auto rows = view.json(results);
     document["num_shown"] = rows.size();

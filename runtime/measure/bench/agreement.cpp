@@ -9,6 +9,7 @@
 #include "dsl/check/rows.h"
 #include "dsl/evaluation/evaluator.h"
 #include "runtime/judge/reference.h"
+#include "runtime/session/grouped/grouped_inputs.h"
 
 namespace segfold::bench {
 namespace {
@@ -97,8 +98,11 @@ Agreements::Agreements(const Workload& workload, PlacedWorkload& placed,
     if (columns_.empty())
         for (const auto& array : workload.arrays)
             columns_.push_back(array.data());
-    if (workload.segments.num_elements * workload.num_features <= kMostJudged)
-        judge_ = std::make_unique<Judge>(workload, options_);
+    if (workload.segments.num_elements * workload.num_features > kMostJudged)
+        return;
+    if (workload.segments.form == SegmentForm::groups)  // the reference takes sorted elements
+        sorted_ = std::make_unique<Workload>(sorted_by_group(workload));
+    judge_ = std::make_unique<Judge>(sorted_ ? *sorted_ : workload, options_);
 }
 
 Agreements::~Agreements() = default;
@@ -163,7 +167,8 @@ Agreement Agreements::against_first(const Filled& filled)
 bool Agreements::can_judge_segments() const
 {
     const auto& op = workload_.op;
-    return !is_exact_ && columns_.size() == op.parameters.size() && op.outputs.empty() &&
+    return workload_.segments.form != SegmentForm::groups && !is_exact_ &&
+           columns_.size() == op.parameters.size() && op.outputs.empty() &&
            std::ranges::none_of(op.parameters,
                                 [](const auto& parameter) {
                                     return (parameter.table && !parameter.scalar) || parameter.row;

@@ -60,6 +60,7 @@ private:
     PlacedWorkload& placed_;
     std::vector<const std::byte*> columns_;
     JudgeOptions options_;
+    std::unique_ptr<Workload> sorted_;  ///< of groups in any order: for the judge, elements sorted by group
     std::unique_ptr<Judge> judge_;
     bool is_exact_;
     std::string first_name_;

@@ -411,7 +411,9 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     if (columns.size() != parameters.size())
         throw InputError(fmt::format("{} columns and tables are given; operator {} takes {}", columns.size(),
                                      op.name(), op.signature()));
-    if (const auto reason = reason_against_streams(op.example()); !reason.empty())
+    if (const auto reason = reason_against_streams(
+            op.example(), layout == "groups" || layout == "by" ? LayoutKind::groups : LayoutKind::whole);
+        !reason.empty())
         throw InputError(reason + "; fold it in one piece, by a call of the operator");
     const auto closed = std::make_shared<std::atomic<bool>>(false);
     StreamInput input;

@@ -72,7 +72,8 @@ def stream(
     ``groups`` and ``by`` give the group of each element, in any order, as in a call: a number below ``num_groups``, or a
     numeric key. All results come at the end, in one part. With ``by``, they are in ascending order of the keys, or, with
     ``sort=False``, in the order in which keys first occur. A state for each group stays in memory, in addition to ``memory``. The elements of a
-    group are folded in order.
+    group are folded in order. Running results come part by part. So do the outputs of a ``map``, for which the columns are read
+    twice, and so must be arrays or files.
 
     ``memory`` limits the size of the buffers, in bytes or as a text such as ``"512M"`` or ``"1.5G"``. A part has as many
     elements as the buffers hold, and its results come when it is full. Little memory therefore gives results early. While one
@@ -93,8 +94,8 @@ def stream(
     last part first, and its columns must be arrays or files.
 
     Raises the errors of a fold and of the iterables. Raises InputError for an operator over rows, for an operator with a
-    ``map``, for an operator that scans from the end and has results of segments, and for running results or reproducible plans
-    of groups.
+    ``map`` of segments that are not groups, for an operator that scans from the end and has results of segments, and for
+    reproducible plans of groups.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))

@@ -79,6 +79,13 @@ _classes = {}  # classes of named tuples, keyed by names of results
 
 def _folded(known, columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
     op_name, signature, parameters, scalars, places, open_places, by_dtype = known
+    for word in ("groups", "by"):
+        if word in named and word not in parameters:
+            number = "groups" if word == "groups" else "torch.unique(by, return_inverse=True)[1]"
+            raise TypeError(
+                f"segfold.torch.fold takes no {word}=; numbers = {number} and order = torch.argsort(numbers, stable=True) sort, "
+                "columns[order] have gradients, and lengths=torch.bincount(numbers, minlength=num_groups) are their segments"
+            )
     if "sort_keys" in named:
         raise TypeError("segfold.torch.fold takes no sort_keys=; order = torch.argsort(keys, stable=True) sorts, and columns[order] have gradients")
     arrays = arrays_given(parameters, op_name, signature, columns, named)

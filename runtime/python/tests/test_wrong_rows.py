@@ -111,7 +111,10 @@ CASES = [
      "operator rows folds rows of features, which are not cut into slices; fold it in one piece, by a call of the operator"),
     (lambda: sf.stream(sf.standard.softmax, V, uniform=2),
      "operator softmax maps elements with their segment's results, which a segment that is cut has only when all its elements have "
-     "been passed; fold it in one piece, by a call of the operator"),
+     "been passed; groups in any order are read twice; fold it in one piece, by a call of the operator"),
+    (lambda: sf.stream(sf.operator("operator m(x: row f32) -> each f32 { state s: f32 = 0 lift x combine(a, b) a + b map x - s }"), X,
+                       groups=np.zeros(4, int)),
+     "operator m folds rows of features, which are not cut into slices; fold it in one piece, by a call of the operator"),
     (lambda: ROWS & CENTRED,
      "operator centred has a map, which no product has: a product joins the results of segments; fold it alone"),
     # Plans.

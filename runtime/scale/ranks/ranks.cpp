@@ -109,6 +109,85 @@ Results KeptArrays::first(const std::vector<ResultField>& fields, std::int64_t c
     return all;
 }
 
+/// Partials of groups travel from rank to rank, so that no rank holds those of all.
+class RankExchange : public GroupExchange {
+public:
+    explicit RankExchange(Communicator& ranks) : ranks_(ranks) {}
+
+    GroupPartial before(const std::shared_ptr<const GroupJoining>& joining, const GroupPartial& mine,
+                        bool is_from_end) override
+    {
+        const int step = is_from_end ? -1 : 1;
+        const int from = ranks_.rank() - step, to = ranks_.rank() + step;
+        const auto is_rank = [&](int rank) { return rank >= 0 && rank < ranks_.size(); };
+        GroupPartial before(joining);
+        std::vector<std::byte> bytes;
+        if (is_rank(from)) {
+            std::int64_t size = 0;
+            ranks_.receive(from, std::as_writable_bytes(std::span(&size, 1)));
+            bytes.resize(static_cast<std::size_t>(size));
+            ranks_.receive(from, bytes);
+            before = GroupPartial::from_bytes(joining, bytes);
+        }
+        if (is_rank(to)) {
+            GroupPartial sum(joining);
+            sum += before;
+            sum.join(mine, is_from_end);
+            bytes = sum.to_bytes();
+            const auto size = std::ssize(bytes);
+            ranks_.send(to, std::as_bytes(std::span(&size, 1)));
+            ranks_.send(to, bytes);
+        }
+        return before;
+    }
+
+    GroupPartial all(const std::shared_ptr<const GroupJoining>& joining, const GroupPartial& up_to) override
+    {
+        const bool is_last = ranks_.rank() + 1 == ranks_.size();
+        return GroupPartial::from_bytes(
+            joining, ranks_.all_gather(is_last ? up_to.to_bytes() : std::vector<std::byte>()).back());
+    }
+
+private:
+    Communicator& ranks_;
+};
+
+/// Folds this rank's share of groups. All groups end in the share that is read last. Collective.
+RankResults fold_groups(Communicator& ranks, Stream& stream, const Stream::Share& share,
+                        const RankOptions& options)
+{
+    const auto& op = stream.op();
+    const bool is_reverse = op.scan && op.scan->reverse;
+    RankResults mine;
+    KeptArrays running(op.outputs.size());
+    RankExchange others(ranks);
+    stream.run_groups(share, &others, [&](const SegmentWindow& window, Results&& outputs) {
+        if (is_reverse || mine.num_elements < options.most_running)
+            running.add(std::move(outputs), is_reverse);
+        if (is_reverse)
+            running.keep_first(options.most_running);
+        mine.num_elements += window.end - window.from.element;
+    });
+    if (!op.outputs.empty())
+        mine.running = running.first(op.outputs, std::min(mine.num_elements, options.most_running));
+    const int last_to_read = is_reverse ? 0 : ranks.size() - 1;
+    if (ranks.rank() != last_to_read) {
+        mine.results = stream.no_results();
+        return mine;
+    }
+    auto all = stream.group_results();
+    mine.num_segments = std::ssize(all.lengths);
+    mine.num_kept = std::min(mine.num_segments, options.most_kept);
+    const auto first = [&](const Array& array) { return part_of(array, 0, mine.num_kept).copy(); };
+    for (const auto& [name, array] : all.results)
+        mine.results.push_back({name, first(array)});
+    if (all.results.keys)
+        mine.results.keys = first(*all.results.keys);
+    all.lengths.resize(static_cast<std::size_t>(std::min(mine.num_segments, options.most_lengths)));
+    mine.lengths = std::move(all.lengths);
+    return mine;
+}
+
 }  // namespace
 
 RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options)
@@ -118,6 +197,8 @@ RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& o
 
 RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share, const RankOptions& options)
 {
+    if (stream.has_groups())
+        return fold_groups(ranks, stream, share, options);
     number_segments(ranks, share);
     const auto& fields = stream.joining()->results;
     const auto& outputs = stream.op().outputs;

@@ -120,7 +120,7 @@ SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device, SliceS
       device_(std::move(device)),
       scope_(scope),
       inner_(inner_operator(problem.op)),
-      piece_(scans() ? scan_piece_operator(problem.op) : piece_operator(problem.op)),
+      piece_(scans() ? output_piece_operator(problem.op) : piece_operator(problem.op)),
       joining_(std::make_shared<Joining>(joined_operator(problem.op, scope), problem.order))
 {}
 

@@ -58,12 +58,13 @@ std::string add_table(PartOperator& part, const std::string& wish, Type type, Ba
     return name;
 }
 
-/// If lift or scan uses `name`, adds a table to `part`, and adds `place(table)` to `places` as replacement
-/// for the name.
+/// If lift, scan or map uses `name`, adds a table to `part`, and adds `place(table)` to `places` as
+/// replacement for the name.
 void add_base(PartOperator& part, std::map<std::string, Expression>& places, const char* name, BaseTable base,
               const std::function<Expression(const std::string& table)>& place)
 {
-    if (!uses_name(part.op.lift, name) && !(part.op.scan && uses_name(part.op.scan->block, name)))
+    if (!uses_name(part.op.lift, name) && !(part.op.scan && uses_name(part.op.scan->block, name)) &&
+        !(part.op.map && uses_name(*part.op.map, name)))
         return;
     places.emplace(name, place(add_table(part, std::string("slice_") + name, Type::i64, base)));
 }
@@ -74,6 +75,8 @@ void replace_places(PartOperator& part, const std::map<std::string, Expression>&
     replace_nodes(part.op.lift, by_name(places));
     if (part.op.scan)
         replace_nodes(part.op.scan->block, by_name(places));
+    if (part.op.map)
+        replace_nodes(*part.op.map, by_name(places));
 }
 
 /// Returns a function that makes the expression `name + table[0]`.
@@ -129,7 +132,7 @@ void carry_state(PartOperator& part)
     auto& op = part.op;
     auto& block = op.scan->block;
     const auto entry = [&](const std::string& wish, Type type, BaseTable base) {
-        return make_gather(add_table(part, wish, type, base), Expression(0));
+        return make_gather(add_table(part, wish, type, base), make_name("segment"));
     };
     const auto is_carried = make_binary("!=", entry("carried", Type::i64, BaseTable::carried), Expression(0));
     const auto is_first =
@@ -181,6 +184,20 @@ void carry_state(PartOperator& part)
         set.value = with_others(set.value, by_carried);
 }
 
+/// Makes the part's `map` read the results of `op`, and the lengths of segments, from tables.
+void read_results(PartOperator& part, const Operator& op)
+{
+    std::map<std::string, Expression> values;
+    for (const auto& field : op.results)
+        values.emplace(field.name,
+                       make_gather(add_table(part, "result_" + field.name, field.type, BaseTable::result),
+                                   make_name("segment")));
+    if (uses_name(*part.op.map, "length"))
+        values.emplace("length", make_gather(add_table(part, "segment_length", Type::i64, BaseTable::length),
+                                             make_name("segment")));
+    replace_nodes(*part.op.map, by_name(values));
+}
+
 /// Adds tables that tell where pieces lie in the input, and makes the operator read them.
 void add_piece_places(PartOperator& part)
 {
@@ -209,14 +226,17 @@ std::string reason_against_slices(const Operator& op)
     return {};
 }
 
-std::string reason_against_streams(const Operator& op)
+std::string reason_against_streams(const Operator& op, LayoutKind kind)
 {
     if (op.scan && op.scan->reverse && op.keeps_results)
         return fmt::format(
             "operator {} scans segments from their end and has results of segments, and a stream that is "
             "read from its end gives running results alone",
             op.name);
-    return reason_against_slices(op);
+    if (has_rows(op) || !op.map)
+        return reason_against_slices(op);
+    return kind == LayoutKind::groups ? ""
+                                      : reason_against_slices(op) + "; groups in any order are read twice";
 }
 
 namespace {
@@ -232,7 +252,7 @@ void require_none(const std::string& reason)
 
 void require_slices(const Operator& op) { require_none(reason_against_slices(op)); }
 
-void require_streams(const Operator& op) { require_none(reason_against_streams(op)); }
+void require_streams(const Operator& op, LayoutKind kind) { require_none(reason_against_streams(op, kind)); }
 
 void require_associative(const OperatorLaws& laws, const Operator& op, std::string_view what_divides)
 {
@@ -257,6 +277,26 @@ Operator state_operator(const Operator& op)
     for (const auto& field : op.state)
         derived.results.push_back({field.name, field.type, {}});
     return check(std::move(derived));
+}
+
+Operator stateless_operator(const Operator& given)
+{
+    auto op = without_outputs(given);
+    op.append.reset();
+    op.finish.reset();
+    op.empty.reset();
+    op.factors.reset();
+    op.laws = {true, false};
+    const auto field = unused_name(op, "nothing");
+    op.state = {{field, Type::i32, Expression(0), {}}};
+    op.results = {{field, Type::i32, {}}};
+    op.lift = {{}, {{field, Expression(0), {}}}, {}};
+    op.combine = {
+        {},
+        {{field, call("max", {make_field(Operand::earlier, field), make_field(Operand::later, field)}), {}}},
+        {}};
+    op.keeps_results = false;
+    return check(std::move(op));
 }
 
 PartOperator inner_operator(const Operator& given)
@@ -292,18 +332,34 @@ PartOperator piece_operator(const Operator& op)
     return part;
 }
 
-PartOperator scan_piece_operator(const Operator& op)
+PartOperator output_piece_operator(const Operator& op)
 {
-    PartOperator part{state_operator(op)};
+    PartOperator part{op.scan ? state_operator(op) : stateless_operator(op)};
     auto& piece = part.op;
     piece.scan = op.scan;
-    for (const auto& output : op.outputs) {  // the piece's results are state fields and may have this name
+    piece.map = op.map;
+    for (const auto& output : op.outputs) {  // the piece's results are state fields, which may have this name
         const auto name = unused_name(piece, fmt::format("scanned{}", piece.outputs.size()));
         piece.outputs.push_back({name, output.type, {}});
-        std::ranges::find(piece.scan->block.assignments, output.name, &Assignment::field)->field = name;
+        for (auto* block : {piece.scan ? &piece.scan->block : nullptr, piece.map ? &*piece.map : nullptr})
+            if (block != nullptr)
+                for (auto& set : block->assignments)
+                    if (set.field == output.name)
+                        set.field = name;
     }
-    add_piece_places(part);
-    carry_state(part);
+    add_piece_places(part);  // later names of segments are those of pieces
+    if (op.scan)
+        carry_state(part);
+    if (op.map)
+        read_results(part, op);
+    if (op.map && op.scan) {
+        // The results of the piece are fields of its state, and a map refuses those named like a parameter.
+        piece.finish = copied_state(piece);
+        for (std::size_t f = 0; f < piece.results.size(); ++f) {
+            piece.results[f].name = unused_name(piece, fmt::format("state{}", f));
+            piece.finish->assignments[f].field = piece.results[f].name;
+        }
+    }
     piece = check(std::move(piece));
     return part;
 }

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/launch_plan.h"
+#include "runtime/data/groups.h"
 #include "runtime/measure/bench/peers/cccl.h"
 #include "runtime/support/processes/host_compiler.h"
 #include "runtime/support/processes/parallel.h"
+#include "runtime/support/visit_type.h"
 
 namespace segfold::bench {
 namespace {
@@ -58,6 +61,18 @@ struct HostKeys {
             throw InputError(
                 fmt::format("{} segments are more than keys of i32 can count", segments.num_segments));
         keys.resize(static_cast<std::size_t>(segments.num_elements));
+        if (segments.form == SegmentForm::groups) {
+            visit_integers(segments.numbers, [&](auto numbers) {
+                std::ranges::transform(numbers, keys.begin(), [](auto number) {
+                    return std::cmp_less(number, 0) ? -1 : static_cast<std::int32_t>(number);
+                });
+            });
+            const auto lengths = lengths_of_groups(segments);
+            for (std::size_t group = 0; group < lengths.size(); ++group)
+                if (lengths[group] != 0)
+                    runs.push_back(static_cast<std::int32_t>(group));
+            return;
+        }
         parallel_for(segments.num_segments, 4096, [&](std::int64_t begin, std::int64_t end) {
             for (auto s = begin; s < end; ++s)
                 std::fill(keys.begin() + segments.begin(s), keys.begin() + segments.end(s),
@@ -68,7 +83,7 @@ struct HostKeys {
                 runs.push_back(static_cast<std::int32_t>(s));
     }
 
-    std::vector<std::int32_t> keys;  ///< segment of each element
+    std::vector<std::int32_t> keys;  ///< segment of each element; negative for an element of no group
     std::vector<std::int32_t> runs;  ///< indices of non-empty segments, ascending
 };
 

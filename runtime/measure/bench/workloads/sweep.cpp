@@ -185,8 +185,13 @@ void bench_operator(Session& session, Bench& bench, const Operator& op, const Sw
     for (const auto& warning : law_warnings(laws, op))
         warn(listener, {warning});
     auto& timing = *bench.timing;
+    auto workload = request.workload;
+    workload.takes_groups = [&](const Operator& asked, const Segments& segments) {
+        return core(session).takes_groups(asked, groups(view_of(segments.numbers), segments.num_segments),
+                                          segments.num_elements, request.plans.chosen, nullptr, false);
+    };
     Swept swept{
-        session, bench, op, request, listener, std::move(laws), CaseData(timing, op, request.workload)};
+        session, bench, op, request, listener, std::move(laws), CaseData(timing, op, std::move(workload))};
     for (const auto& wanted : cases_of(session, request, timing, op, swept.laws)) {
         const auto named = fmt::format(
             "{} {}{}", op.name, print(wanted.layout),

@@ -303,6 +303,33 @@ def test_streams_of_groups_know_places_and_lengths():
             np.testing.assert_allclose(part, right, rtol=1e-12)
 
 
+CENTRED = sf.operator(
+    "operator centred(x: i64) -> (sum: i64, each rest: i64) { state s: i64 = 0 lift x combine(a, b) a + b "
+    "finish { sum = s } map { rest = x * 1000 - sum + position } }"
+)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@pytest.mark.parametrize("memory", [3000, "16K", "1G"])
+def test_streams_give_outputs_of_groups(backend, memory):
+    n = 2000
+    ids, x = drawn(n, 40, "i2", has_none=True), rng.integers(-99, 99, n)
+    keys = ids * -0.5
+    for words in ({"groups": ids, "num_groups": 50}, {"by": keys}, {"by": keys, "sort": False}):
+        wanted = CENTRED(x, **words)
+        parts = list(sf.stream(CENTRED, x, **words, memory=memory, backend=backend))
+        assert np.concatenate([part.rest for part in parts]).tolist() == wanted.rest.tolist()
+        assert parts[-1].sum.tolist() == wanted.sum.tolist() and all(len(part.sum) == 0 for part in parts[:-1])
+        for reverse in (False, True):
+            op = AFFINE.scanned(exclusive=True, reverse=reverse)
+            wanted = op(x, x, **words)
+            parts = list(sf.stream(op, x, x, **words, memory=memory, backend=backend))[:: -1 if reverse else 1]
+            for field in ("a", "b"):
+                assert np.concatenate([getattr(part, field) for part in parts]).tolist() == getattr(wanted, field).tolist()
+    running = sf.stream(AFFINE.scanned(), iter([x]), iter([x]), groups=iter([ids]), memory=memory, backend=backend)
+    assert np.concatenate([part.a for part in running]).tolist() == AFFINE.scanned()(x, x, groups=ids).a.tolist()
+
+
 def test_streams_without_groups_end_with_empty_results():
     x, none = np.ones(3), np.full(3, -1)
     assert [part.tolist() for part in sf.stream(sf.standard.sum, x, groups=none)] == [[]]
@@ -336,8 +363,10 @@ def test_wrong_groups_of_streams_are_refused():
     with pytest.raises(sf.InputError, match="segment 2 is empty"):
         list(sf.stream(least, x, groups=ids))
     assert [part.tolist() for part in sf.stream(least, x, groups=np.array([1, 0, 1]))] == [[1, 1]]
-    with pytest.raises(sf.InputError, match="has no memory for those of groups"):
-        sf.stream(sf.standard.sum.scanned(), x, groups=ids)
+    with pytest.raises(sf.InputError, match="reads all twice, and column 'x' is read from its begin alone"):
+        sf.stream(CENTRED, iter([np.arange(3)]), groups=ids)
+    with pytest.raises(sf.InputError, match="groups in any order are read twice"):
+        sf.stream(CENTRED, np.arange(3))
 
 
 def test_a_plan_needs_the_number_of_groups():
