@@ -59,8 +59,6 @@ void GroupPartial::grow_to(std::size_t num_groups)
     states_.resize(num_groups * num_fields());
 }
 
-std::int64_t GroupPartial::longest() const { return lengths_.empty() ? 0 : std::ranges::max(lengths_); }
-
 std::optional<std::size_t> GroupPartial::find(std::uint64_t mark) const
 {
     if (!has_keys())
@@ -90,6 +88,7 @@ void GroupPartial::join(std::size_t group, std::int64_t length, const Value* sta
     if (length == 0)
         return;
     auto* const own = &states_[group * num_fields()];
+    longest_ = std::max(longest_, lengths_[group] + length);
     if (std::exchange(lengths_[group], lengths_[group] + length) == 0) {
         std::copy_n(state, num_fields(), own);
         return;
@@ -212,6 +211,8 @@ GroupPartial GroupPartial::from_bytes(std::shared_ptr<const GroupJoining> joinin
         rest = rest.subspan(size);
     };
     take(all.lengths_);
+    if (!all.lengths_.empty())
+        all.longest_ = std::ranges::max(all.lengths_);
     take(all.states_);
     take(all.keys_);
     for (std::size_t g = 0; g < all.keys_.size(); ++g)

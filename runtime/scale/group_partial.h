@@ -54,7 +54,7 @@ public:
     /// The state of a group's elements, which must not be none.
     [[nodiscard]] const Value* state(std::size_t group) const { return &states_[group * num_fields()]; }
     /// The number of elements of the longest group.
-    [[nodiscard]] std::int64_t longest() const;
+    [[nodiscard]] std::int64_t longest() const { return longest_; }
     [[nodiscard]] std::uint64_t mark(std::size_t group) const { return has_keys() ? keys_[group] : group; }
     /// Returns the group of a mark; none if this part has no such group.
     [[nodiscard]] std::optional<std::size_t> find(std::uint64_t mark) const;
@@ -92,6 +92,7 @@ private:
     std::shared_ptr<const GroupJoining> joining_;
     std::size_t checked_ = std::size_t{1} << 20;  ///< memory suffices for so many groups
     std::vector<std::int64_t> lengths_;
+    std::int64_t longest_ = 0;
     std::vector<Value> states_;        ///< [groups][fields]; undefined for a group without elements
     std::vector<std::uint64_t> keys_;  ///< bits of each group's key, in the order in which they first stand
     std::unordered_map<std::uint64_t, std::size_t> groups_of_keys_;
