@@ -172,6 +172,8 @@ cuda::DeviceBuffer DevicePlan::take(std::size_t bytes)
     if (bytes == 0 || !allocate)
         return {context_, bytes};
     void* const memory = allocate(bytes);
+    if (memory != nullptr && address(memory) % 256 != 0 && release)
+        release(memory);
     if (memory == nullptr || address(memory) % 256 != 0)
         throw InputError(
             fmt::format("the allocator gave address {:#x} for {} bytes of scratch memory; one that "
@@ -404,7 +406,7 @@ std::vector<std::uint32_t> DevicePlan::take_words(std::size_t first, std::size_t
     const auto bytes = std::as_writable_bytes(std::span(words));
     words_.copy_out(bytes, first * sizeof(std::uint32_t));
     zero(reinterpret_cast<const void*>(words_.address() + first * sizeof(std::uint32_t)), bytes.size(),
-         nullptr);
+         stream);
     return words;
 }
 
