@@ -88,8 +88,8 @@ def stream(
     Columns, flags and keys must have the same number of elements. When one ends, or after ``num_elements``, each iterable is
     asked for one more array, and refused if it has one. An endless iterable can therefore not be combined with one that ends.
 
-    Yields, for each part, an array, or a named tuple of arrays if the operator has several results or segments are given by
-    keys. An operator that scans, such as ``op.scanned()``, yields running results of the part's elements. If it has results of
+    Yields, for each part, an array, or a named tuple of arrays if the operator has several results or results of segments
+    that are given by keys. Groups give results of segments at the end, and an array without entries if there are none. An operator that scans, such as ``op.scanned()``, yields running results of the part's elements. If it has results of
     segments too, it also yields the results of the segments that end in the part. A scan from the end of segments yields the
     last part first, and its columns must be arrays or files.
 
