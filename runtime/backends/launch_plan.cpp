@@ -8,6 +8,7 @@
 
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
+#include "runtime/data/groups.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -136,7 +137,7 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
     const auto& counter = found.back().array;
     if (segments.form == SegmentForm::groups) {
         if (counter.as<std::uint32_t>()[0] != 0)
-            throw InputError("the numbers of groups were changed while a fold read them");
+            refuse_numbers(segments);
         return;
     }
     const std::int64_t counted =

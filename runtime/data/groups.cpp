@@ -90,21 +90,33 @@ void require_numbers(const Array& groups, std::optional<std::int64_t> num_groups
 
 }  // namespace
 
-Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups)
+Segments segments_from_unseen_groups(Array numbers, std::int64_t num_groups)
 {
     require_numbers(numbers, num_groups);
     Segments segments;
     segments.form = SegmentForm::groups;
     segments.num_elements = static_cast<std::int64_t>(numbers.length());
-    visit_integers(numbers, [&]<class Number>(std::span<const Number> read) {
-        const auto counted = count_groups(read, num_groups);
-        segments.num_segments = num_groups.value_or(counted);
-        if (counted > segments.num_segments)
-            refuse_number(read, segments.num_segments);
-    });
+    segments.num_segments = num_groups;
     segments.has_wide_indices = index_bits_for({segments.num_elements, segments.num_segments}) == 64;
     segments.numbers = std::move(numbers);
     return segments;
+}
+
+Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups)
+{
+    require_numbers(numbers, num_groups);
+    std::int64_t counted = 0;
+    visit_integers(numbers, [&](auto read) { counted = count_groups(read, num_groups); });
+    auto segments = segments_from_unseen_groups(std::move(numbers), num_groups.value_or(counted));
+    if (counted > segments.num_segments)
+        refuse_numbers(segments);
+    return segments;
+}
+
+void refuse_numbers(const Segments& segments)
+{
+    visit_integers(segments.numbers, [&](auto numbers) { refuse_number(numbers, segments.num_segments); });
+    throw InternalError("refuse_numbers: the numbers of groups are no integers");
 }
 
 std::vector<std::int64_t> lengths_of_groups(const Segments& segments)

@@ -66,6 +66,14 @@ private:
 /// Takes one pass over `numbers`. Throws InputError like GroupOrder().
 [[nodiscard]] Segments segments_from_groups(Array numbers, std::optional<std::int64_t> num_groups);
 
+/// Makes segments of form groups without a look at the numbers. Kernels skip numbers that are too large and
+/// report them; refuse_numbers() then names the first.
+[[nodiscard]] Segments segments_from_unseen_groups(Array numbers, std::int64_t num_groups);
+
+/// Throws InputError that names the first number that no group has. If there is none, says that the numbers
+/// have changed.
+[[noreturn]] void refuse_numbers(const Segments& segments);
+
 /// Throws InputError, because no group has `number`, the group number of `element`.
 [[noreturn]] void refuse_group(std::int64_t element, const std::string& number, std::int64_t num_groups);
 

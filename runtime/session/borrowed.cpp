@@ -56,7 +56,10 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Ar
             if (view.first.length != num_elements)
                 throw InputError(fmt::format("the numbers of groups are {} for {}; each element has one",
                                              view.first.length, count_text(num_elements, "element")));
-            return segments_from_groups(borrow(view.first, "the numbers of groups"), view.num_groups);
+            if (view.num_groups)
+                return segments_from_unseen_groups(borrow(view.first, "the numbers of groups"),
+                                                   *view.num_groups);
+            return segments_from_groups(borrow(view.first, "the numbers of groups"), std::nullopt);
         default: refuse_layout(view.kind);
     }
 }

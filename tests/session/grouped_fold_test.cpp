@@ -353,6 +353,27 @@ TEST(GroupedFoldCall, SlicesAndChecksAgree)
         std::ranges::equal(folded.values<std::uint32_t>("shift"), sliced.values<std::uint32_t>("shift")));
 }
 
+/// Tables of states fold so many elements, and report the number; results stay as they were.
+TEST(GroupedFoldCall, AWrongNumberAmongManyIsNamed)
+{
+    auto session = session_on("cpu");
+    std::vector<std::int32_t> x(300000, 1), numbers(x.size(), 1), sums(2, 77);
+    numbers[299998] = 2;
+    FoldOptions options;
+    options.results = {sums};
+    const auto fold = [&] {
+        return session.fold(standard_operator("sum", Type::i32), {x}, groups(numbers, 2), options);
+    };
+    EXPECT_EQ(
+        message_of(fold),
+        "the number of the group of element 299998 is 2, and there are 2 groups: numbers go from 0 to 1, "
+        "and a negative one means no group");
+    EXPECT_EQ(sums, (std::vector<std::int32_t>{77, 77}));
+    numbers[299998] = -1;
+    EXPECT_NE(fold().plan().find("group_shares"), std::string::npos);
+    EXPECT_EQ(sums, (std::vector<std::int32_t>{0, 299999}));
+}
+
 TEST(GroupedFoldCall, WrongOnesAreRefused)
 {
     auto session = session_on("cpu");

@@ -266,6 +266,16 @@ TEST(KeyNumbers, OfTheEndsOfATypeAreInOrder)
     }
 }
 
+TEST(KeyNumbers, OfAnotherRangeAreRefused)
+{
+    const auto keys = Array::of<std::int32_t>(Type::i32, std::vector<std::int32_t>{0, 9, 4});
+    for (const std::int64_t size : {5, 100000})
+        EXPECT_EQ(test::message_of([&] {
+                      (void)number_keys(keys, KeyRange{size == 5 ? 0U : 1U, size}, KeyOrder::first);
+                  }),
+                  "the keys were changed while a fold read them");
+}
+
 /// The tables grow; keys that differ in their high bits alone, or by a power of two, are found too.
 TEST(KeyNumbers, OfManyDistinctKeys)
 {
